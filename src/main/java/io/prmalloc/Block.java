@@ -1,0 +1,282 @@
+package io.prmalloc;
+
+import io.prmalloc.os.AgronaAccess;
+import io.prmalloc.os.MemoryRegion;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A piece of a region that is given out, comes back, and may be given out again. For those who
+ * write allocators: users see an {@link Allocation} or an address.
+ *
+ * <p>Threading: as each method says. A block that is not live belongs to whoever took it from where
+ * it lay.
+ */
+public abstract class Block {
+
+  // The state is a counter: even = at home, odd = live. Every use of the block has an odd value of
+  // its own, the stamp, which
+  // never comes again (2^62 uses). That one word answers everything a handle must know:
+  //
+  //   claim      even -> odd by the thread that owns the block alone (it just took it from a stack
+  // or the system), so a plain
+  //              read and a release store do; the fields written before it are seen by whoever
+  // reads the stamp with acquire.
+  //   release    odd -> even by compare-and-set, which exactly one of several closers wins. Its
+  // release is acquired by the
+  //              next owner through the stack on which recycle() puts the block.
+  //   live?      state == stamp. A stale handle's stamp is never equal again, whoever has the block
+  // now.
+  //
+  // Uses are counted by the same word (state / 2, rounded up), so the pool needs no counter of hits
+  // on its way.
+  //
+  // The views are made once per block and adjusted at the first call of each use: no garbage, and
+  // nothing to pay for users who
+  // never look. A view is published with release and read with acquire, because a byte buffer's
+  // fields are not final.
+
+  private static final VarHandle STATE;
+  private static final VarHandle VIEW;
+  private static final VarHandle UNSAFE_VIEW;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      STATE = lookup.findVarHandle(Block.class, "state", long.class);
+      VIEW = lookup.findVarHandle(Block.class, "view", ByteBuffer.class);
+      UNSAFE_VIEW = lookup.findVarHandle(Block.class, "unsafeView", UnsafeBuffer.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final MemoryRegion region;
+  private final int offset;
+  private final int capacityBytes;
+
+  private long state;
+  private int sizeBytes;
+  private int headerBytes;
+
+  @SuppressWarnings("UnusedVariable") // through VIEW
+  private ByteBuffer view;
+
+  private long viewStamp;
+
+  @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
+  private UnsafeBuffer unsafeView;
+
+  private long unsafeViewStamp;
+
+  /**
+   * A block at home.
+   *
+   * <p>Threading: the maker publishes the block safely.
+   *
+   * @param region where it lies
+   * @param offset of its first byte in the region
+   * @param capacityBytes how many bytes it has
+   */
+  protected Block(MemoryRegion region, long offset, long capacityBytes) {
+    this.region = region;
+    this.offset = Math.toIntExact(offset);
+    this.capacityBytes = Math.toIntExact(capacityBytes);
+  }
+
+  /**
+   * Puts the block back where it is taken from. Called once per use, by the thread whose close or
+   * free won.
+   */
+  protected abstract void recycle();
+
+  /**
+   * Starts a use through a handle.
+   *
+   * <p>Threading: the thread that took the block from its home, alone.
+   *
+   * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
+   */
+  public final Allocation open(long bytes) {
+    int size = (int) bytes;
+    return new Allocation(this, claim(size, 0), size);
+  }
+
+  /**
+   * Starts a use through a raw address.
+   *
+   * <p>Threading: the thread that took the block from its home, alone.
+   *
+   * @param bytes how many bytes the user asked for; with the header at most {@link #capacityBytes}
+   * @param headerBytes distance from the block's first byte to the user's
+   */
+  public final void openRaw(long bytes, int headerBytes) {
+    claim((int) bytes, headerBytes);
+  }
+
+  private long claim(int bytes, int header) {
+    sizeBytes = bytes;
+    headerBytes = header;
+    long stamp = state + 1;
+    STATE.setRelease(this, stamp);
+    return stamp;
+  }
+
+  /**
+   * Ends a use that came through a raw address.
+   *
+   * <p>Threading: any thread; of several one wins.
+   *
+   * @return false, and nothing has changed, if the block was not live
+   */
+  public final boolean closeRaw() {
+    long stamp = (long) STATE.getAcquire(this);
+    if ((stamp & 1) == 0 || !STATE.compareAndSet(this, stamp, stamp + 1)) {
+      return false;
+    }
+    recycle();
+    return true;
+  }
+
+  /**
+   * Ends the current use, if there is one, without putting the block back: for an allocator that is
+   * closed by force. Handles on it are closed from then on.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return whether there was a use to end
+   */
+  public final boolean revoke() {
+    long stamp = (long) STATE.getAcquire(this);
+    return (stamp & 1) != 0 && STATE.compareAndSet(this, stamp, stamp + 1);
+  }
+
+  final void close(long stamp, int bytes) {
+    if (!STATE.compareAndSet(this, stamp, stamp + 1)) {
+      throw closed(bytes);
+    }
+    recycle();
+  }
+
+  final boolean isLive(long stamp) {
+    return (long) STATE.getAcquire(this) == stamp;
+  }
+
+  final long address(long stamp, int bytes) {
+    checkLive(stamp, bytes);
+    return region.address() + offset;
+  }
+
+  final ByteBuffer byteBuffer(long stamp, int bytes) {
+    checkLive(stamp, bytes);
+    ByteBuffer buffer = (ByteBuffer) VIEW.getAcquire(this);
+    if (buffer == null || viewStamp != stamp) {
+      return adjustView(buffer, stamp, bytes);
+    }
+    return buffer;
+  }
+
+  private ByteBuffer adjustView(ByteBuffer existing, long stamp, int bytes) {
+    ByteBuffer buffer = existing;
+    if (buffer == null) {
+      buffer = region.buffer().slice(offset, capacityBytes);
+      ByteBuffer other = (ByteBuffer) VIEW.compareAndExchange(this, null, buffer);
+      buffer = other == null ? buffer : other;
+    }
+    buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
+    viewStamp = stamp;
+    return buffer;
+  }
+
+  final UnsafeBuffer unsafeBuffer(long stamp, int bytes) {
+    checkLive(stamp, bytes);
+    UnsafeBuffer buffer = (UnsafeBuffer) UNSAFE_VIEW.getAcquire(this);
+    if (buffer == null || unsafeViewStamp != stamp) {
+      return adjustUnsafeView(buffer, stamp, bytes);
+    }
+    return buffer;
+  }
+
+  private UnsafeBuffer adjustUnsafeView(UnsafeBuffer existing, long stamp, int bytes) {
+    UnsafeBuffer buffer = existing;
+    if (buffer == null) {
+      AgronaAccess.require();
+      buffer = new UnsafeBuffer(0, 0);
+      UnsafeBuffer other = (UnsafeBuffer) UNSAFE_VIEW.compareAndExchange(this, null, buffer);
+      buffer = other == null ? buffer : other;
+    }
+    buffer.wrap(region.address() + offset, bytes);
+    unsafeViewStamp = stamp;
+    return buffer;
+  }
+
+  private void checkLive(long stamp, int bytes) {
+    if ((long) STATE.getAcquire(this) != stamp) {
+      throw closed(bytes);
+    }
+  }
+
+  private static IllegalStateException closed(int bytes) {
+    return new IllegalStateException("allocation of " + bytes + " bytes was closed before");
+  }
+
+  /** Where the block lies. Threading: any thread. */
+  public final MemoryRegion region() {
+    return region;
+  }
+
+  /** Offset of the block's first byte in its region. Threading: any thread. */
+  public final int offset() {
+    return offset;
+  }
+
+  /** How many bytes the block has. Threading: any thread. */
+  public final int capacityBytes() {
+    return capacityBytes;
+  }
+
+  /**
+   * Bytes asked for in the current or last use. Threading: exact for whoever holds the use, else a
+   * guess.
+   */
+  public final int sizeBytes() {
+    return sizeBytes;
+  }
+
+  /** Header bytes of the current or last use, 0 for a handle. Threading: as {@link #sizeBytes}. */
+  public final int headerBytes() {
+    return headerBytes;
+  }
+
+  /** Whether the block is out. Threading: any thread; true of the moment of the call. */
+  public final boolean isLive() {
+    return ((long) STATE.getAcquire(this) & 1) != 0;
+  }
+
+  /** How often the block was given out. Threading: any thread. */
+  public final long uses() {
+    return ((long) STATE.getAcquire(this) + 1) >>> 1;
+  }
+
+  /**
+   * Bytes asked for if the block is out, else 0; of one moment.
+   *
+   * <p>Threading: any thread.
+   */
+  public final long bytesInUse() {
+    while (true) {
+      long before = (long) STATE.getAcquire(this);
+      if ((before & 1) == 0) {
+        return 0;
+      }
+      int bytes = sizeBytes;
+      VarHandle.acquireFence();
+      if ((long) STATE.getOpaque(this) == before) {
+        return bytes;
+      }
+    }
+  }
+}

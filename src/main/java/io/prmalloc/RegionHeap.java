@@ -1,0 +1,192 @@
+package io.prmalloc;
+
+import io.prmalloc.os.MemoryRegion;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * Blocks that each have a region of their own, straight from a {@link SubAllocator}: the plain way
+ * to allocate, and what the pool does with requests it does not serve. For those who write
+ * allocators.
+ *
+ * <p>Threading: every method may be called from any thread; the books are kept under one lock, the
+ * system is called outside it.
+ */
+public final class RegionHeap {
+
+  /** Told of every block that comes back, before its memory goes. */
+  @FunctionalInterface
+  public interface ReleaseListener {
+    /**
+     * Threading: the thread that releases.
+     *
+     * @param ticket what was given to {@link #acquire}
+     */
+    void released(Object ticket);
+  }
+
+  private final class RegionBlock extends Block {
+    private final Object ticket;
+    private RegionBlock previous;
+    private RegionBlock next;
+    private long rawAddress;
+
+    RegionBlock(MemoryRegion region, long capacityBytes, Object ticket) {
+      super(region, 0, capacityBytes);
+      this.ticket = ticket;
+    }
+
+    @Override
+    protected void recycle() {
+      if (ticket != null) {
+        listener.released(ticket);
+      }
+      unlink(this);
+      source.free(region());
+    }
+  }
+
+  private final SubAllocator source;
+  private final ReleaseListener listener;
+
+  private final Object lock = new Object();
+  private final Long2ObjectHashMap<RegionBlock> byRawAddress = new Long2ObjectHashMap<>();
+  private RegionBlock first;
+  private long numAllocs;
+  private long bytesInUse;
+  private long peakBytesInUse;
+  private long largestAllocSize;
+  private long peakBytesReserved;
+  private long liveBlocks;
+
+  /**
+   * Threading: any thread.
+   *
+   * @param source where the regions come from
+   * @param listener told of every block with a ticket that comes back
+   */
+  public RegionHeap(SubAllocator source, ReleaseListener listener) {
+    this.source = source;
+    this.listener = listener;
+  }
+
+  /**
+   * Takes a block. The caller starts its use with {@link Block#open} or {@link Block#openRaw}, with
+   * the same number of bytes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param bytes how many bytes the user asked for, from 0
+   * @param alignment a power of two for the user's first byte
+   * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
+   * @param ticket given to the listener when the block comes back, or null
+   * @throws OutOfNativeMemoryException if the memory is not to be had
+   */
+  public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
+    long capacity = Math.max(1, bytes + headerBytes);
+    MemoryRegion region = source.alloc(alignment, capacity);
+    RegionBlock block = new RegionBlock(region, capacity, ticket);
+    if (headerBytes > 0) {
+      try {
+        block.rawAddress = region.address() + headerBytes;
+      } catch (IllegalStateException noAddress) {
+        source.free(region);
+        throw noAddress;
+      }
+    }
+    link(block, bytes);
+    return block;
+  }
+
+  /**
+   * The block behind a raw address, or null if there is none. Reads nothing from the address.
+   *
+   * <p>Threading: any thread.
+   */
+  public Block findRaw(long address) {
+    synchronized (lock) {
+      return byRawAddress.get(address);
+    }
+  }
+
+  private void link(RegionBlock block, long bytes) {
+    synchronized (lock) {
+      block.next = first;
+      if (first != null) {
+        first.previous = block;
+      }
+      first = block;
+      if (block.rawAddress != 0) {
+        byRawAddress.put(block.rawAddress, block);
+      }
+      liveBlocks++;
+      numAllocs++;
+      bytesInUse += bytes;
+      peakBytesInUse = Math.max(peakBytesInUse, bytesInUse);
+      largestAllocSize = Math.max(largestAllocSize, bytes);
+      peakBytesReserved = Math.max(peakBytesReserved, source.bytesReserved());
+    }
+  }
+
+  private void unlink(RegionBlock block) {
+    synchronized (lock) {
+      if (block.previous != null) {
+        block.previous.next = block.next;
+      } else {
+        first = block.next;
+      }
+      if (block.next != null) {
+        block.next.previous = block.previous;
+      }
+      if (block.rawAddress != 0) {
+        byRawAddress.remove(block.rawAddress);
+      }
+      liveBlocks--;
+      bytesInUse -= block.sizeBytes();
+    }
+  }
+
+  /** Blocks that are out. Threading: any thread. */
+  public long liveBlocks() {
+    synchronized (lock) {
+      return liveBlocks;
+    }
+  }
+
+  /**
+   * What is in use and was; reserved bytes are those of the whole sub-allocator. Threading: any
+   * thread.
+   */
+  public AllocatorStats stats() {
+    synchronized (lock) {
+      return new AllocatorStats(
+          numAllocs,
+          bytesInUse,
+          peakBytesInUse,
+          largestAllocSize,
+          source.bytesLimit(),
+          source.bytesReserved(),
+          Math.max(peakBytesReserved, source.bytesReserved()));
+    }
+  }
+
+  /**
+   * Gives back every block that is still out; handles on them are closed from then on.
+   *
+   * <p>Threading: any thread, when nobody uses the memory any more.
+   */
+  public void revokeAll() {
+    List<RegionBlock> live = new ArrayList<>();
+    synchronized (lock) {
+      for (RegionBlock block = first; block != null; block = block.next) {
+        live.add(block);
+      }
+    }
+    for (RegionBlock block : live) {
+      if (block.revoke()) {
+        block.recycle();
+      }
+    }
+  }
+}
