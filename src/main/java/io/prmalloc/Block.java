@@ -35,19 +35,23 @@ public abstract class Block {
   // on its way.
   //
   // The views are made once per block and adjusted at the first call of each use: no garbage, and
-  // nothing to pay for users who
-  // never look. A view is published with release and read with acquire, because a byte buffer's
-  // fields are not final.
+  // nothing to pay for users who never look. The stamp for which a view was adjusted is written
+  // with release and read with acquire, so that a second thread that sees the stamp sees the limit
+  // too: a buffer's fields are neither final nor volatile.
 
   private static final VarHandle STATE;
   private static final VarHandle VIEW;
+  private static final VarHandle VIEW_STAMP;
   private static final VarHandle UNSAFE_VIEW;
+  private static final VarHandle UNSAFE_VIEW_STAMP;
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       STATE = lookup.findVarHandle(Block.class, "state", long.class);
       VIEW = lookup.findVarHandle(Block.class, "view", ByteBuffer.class);
+      VIEW_STAMP = lookup.findVarHandle(Block.class, "viewStamp", long.class);
+      UNSAFE_VIEW_STAMP = lookup.findVarHandle(Block.class, "unsafeViewStamp", long.class);
       UNSAFE_VIEW = lookup.findVarHandle(Block.class, "unsafeView", UnsafeBuffer.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
@@ -66,11 +70,13 @@ public abstract class Block {
   @SuppressWarnings("UnusedVariable") // through VIEW
   private ByteBuffer view;
 
+  @SuppressWarnings("UnusedVariable") // through VIEW_STAMP
   private long viewStamp;
 
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
   private UnsafeBuffer unsafeView;
 
+  @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW_STAMP
   private long unsafeViewStamp;
 
   /**
@@ -177,7 +183,7 @@ public abstract class Block {
   final ByteBuffer byteBuffer(long stamp, int bytes) {
     checkLive(stamp, bytes);
     ByteBuffer buffer = (ByteBuffer) VIEW.getAcquire(this);
-    if (buffer == null || viewStamp != stamp) {
+    if (buffer == null || (long) VIEW_STAMP.getAcquire(this) != stamp) {
       return adjustView(buffer, stamp, bytes);
     }
     return buffer;
@@ -191,14 +197,14 @@ public abstract class Block {
       buffer = other == null ? buffer : other;
     }
     buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
-    viewStamp = stamp;
+    VIEW_STAMP.setRelease(this, stamp);
     return buffer;
   }
 
   final UnsafeBuffer unsafeBuffer(long stamp, int bytes) {
     checkLive(stamp, bytes);
     UnsafeBuffer buffer = (UnsafeBuffer) UNSAFE_VIEW.getAcquire(this);
-    if (buffer == null || unsafeViewStamp != stamp) {
+    if (buffer == null || (long) UNSAFE_VIEW_STAMP.getAcquire(this) != stamp) {
       return adjustUnsafeView(buffer, stamp, bytes);
     }
     return buffer;
@@ -213,7 +219,7 @@ public abstract class Block {
       buffer = other == null ? buffer : other;
     }
     buffer.wrap(region.address() + offset, bytes);
-    unsafeViewStamp = stamp;
+    UNSAFE_VIEW_STAMP.setRelease(this, stamp);
     return buffer;
   }
 

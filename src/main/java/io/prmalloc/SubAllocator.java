@@ -15,6 +15,44 @@ import java.util.OptionalLong;
 public interface SubAllocator {
 
   /**
+   * Memory from direct byte buffers, the default kind: zeroed, needs no JVM flag, and is limited by
+   * the JVM's {@code MaxDirectMemorySize} alone.
+   *
+   * <p>Room to align a region, at most its alignment − 1 bytes, is not counted as reserved.
+   *
+   * <p>Threading: any thread.
+   */
+  static SubAllocator direct() {
+    return new DirectSubAllocator(LimitedSubAllocator.NO_LIMIT);
+  }
+
+  /**
+   * As {@link #direct()}, with a limit of its own.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param limitBytes the most bytes reserved at a time; 0 grants nothing
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  static SubAllocator direct(long limitBytes) {
+    return new DirectSubAllocator(LimitedSubAllocator.checkLimit(limitBytes));
+  }
+
+  /**
+   * Memory from anonymous private mappings of whole pages: not zeroed by us, outside {@code
+   * MaxDirectMemorySize}, with huge pages and pre-touch on request. Regions are rounded up to whole
+   * pages and counted so.
+   *
+   * <p>Its {@link #alloc} throws {@link UnsupportedOperationException} where native calls do not
+   * work: they need 64-bit Linux and JNA.
+   *
+   * <p>Threading: any thread.
+   */
+  static SubAllocator mmap(MmapOptions options) {
+    return new MmapSubAllocator(options);
+  }
+
+  /**
    * Takes memory from the system. Whether it is zeroed depends on the kind.
    *
    * <p>Threading: any thread.
@@ -34,7 +72,10 @@ public interface SubAllocator {
    * <p>Threading: any thread, when nobody uses the region any more.
    *
    * @param region what {@link #alloc} of this sub-allocator returned
-   * @throws IllegalStateException if the region was given back before
+   * @throws IllegalArgumentException if the region is of another sub-allocator; nothing changes
+   *     then
+   * @throws IllegalStateException if the region was given back before, or if the system refuses to
+   *     take it; nothing changes then
    */
   void free(MemoryRegion region);
 

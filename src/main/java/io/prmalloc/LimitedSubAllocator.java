@@ -1,0 +1,124 @@
+package io.prmalloc;
+
+import io.prmalloc.os.MemoryRegion;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The books of a sub-allocator: what it has reserved, up to which limit, and which regions are its
+ * own.
+ *
+ * <p>Bytes are reserved before the system is asked and given back if it refuses, so that threads
+ * together never pass the limit, and a failure leaves the counter as it was.
+ *
+ * <p>Threading: any thread, without a lock.
+ */
+abstract class LimitedSubAllocator implements SubAllocator {
+
+  /** Stands for "no limit". */
+  static final long NO_LIMIT = -1;
+
+  private final long limitBytes;
+  private final AtomicLong reservedBytes = new AtomicLong();
+  // Regions compare by identity. Taking one out is what makes exactly one of several frees win.
+  private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param limitBytes the most bytes to reserve, from 0, or {@link #NO_LIMIT}
+   */
+  LimitedSubAllocator(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /**
+   * Threading: any thread.
+   *
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  static long checkLimit(long limitBytes) {
+    if (limitBytes < 0) {
+      throw new IllegalArgumentException(
+          "limitBytes " + limitBytes + " is negative; the least is 0");
+    }
+    return limitBytes;
+  }
+
+  /** Size of the region that {@link #take} makes of so many bytes. */
+  abstract long regionBytes(long bytes);
+
+  /**
+   * Takes a region of {@link #regionBytes} bytes from the system.
+   *
+   * @throws OutOfMemoryError if the system does not grant it
+   */
+  abstract MemoryRegion take(long alignment, long bytes);
+
+  @Override
+  public final MemoryRegion alloc(long alignment, long bytes) {
+    Requests.checkAlignment(alignment);
+    if (bytes < 1 || bytes > MemoryRegion.MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "bytes " + bytes + " is not from 1 to " + MemoryRegion.MAX_BYTES);
+    }
+    long size = regionBytes(bytes);
+    reserve(size, bytes);
+    boolean taken = false;
+    try {
+      MemoryRegion region = take(alignment, bytes);
+      regions.add(region);
+      taken = true;
+      return region;
+    } catch (OutOfMemoryError refused) {
+      throw new OutOfNativeMemoryException(bytes, reservedBytes.get() - size, limitBytes, refused);
+    } finally {
+      if (!taken) {
+        reservedBytes.addAndGet(-size);
+      }
+    }
+  }
+
+  private void reserve(long size, long bytes) {
+    long before;
+    do {
+      before = reservedBytes.get();
+      if (limitBytes != NO_LIMIT && size > limitBytes - before) {
+        throw new OutOfNativeMemoryException(bytes, before, limitBytes, null);
+      }
+    } while (!reservedBytes.compareAndSet(before, before + size));
+  }
+
+  @Override
+  public final void free(MemoryRegion region) {
+    Objects.requireNonNull(region, "region");
+    if (!regions.remove(region)) {
+      if (region.isFreed()) {
+        throw new IllegalStateException(region + " was freed before");
+      }
+      throw new IllegalArgumentException(region + " is not of this sub-allocator");
+    }
+    boolean freed = false;
+    try {
+      region.free();
+      freed = true;
+    } finally {
+      if (freed) {
+        reservedBytes.addAndGet(-region.sizeBytes());
+      } else {
+        regions.add(region);
+      }
+    }
+  }
+
+  @Override
+  public final long bytesReserved() {
+    return reservedBytes.get();
+  }
+
+  @Override
+  public final OptionalLong bytesLimit() {
+    return limitBytes == NO_LIMIT ? OptionalLong.empty() : OptionalLong.of(limitBytes);
+  }
+}

@@ -1,0 +1,29 @@
+package io.prmalloc;
+
+import io.prmalloc.os.MappedRegion;
+import io.prmalloc.os.MemoryRegion;
+
+/**
+ * Memory from anonymous private mappings: whole pages, outside {@code MaxDirectMemorySize}.
+ *
+ * <p>Threading: any thread.
+ */
+final class MmapSubAllocator extends LimitedSubAllocator {
+
+  private final MmapOptions options;
+
+  MmapSubAllocator(MmapOptions options) {
+    super(options.limitBytes().orElse(NO_LIMIT));
+    this.options = options;
+  }
+
+  @Override
+  long regionBytes(long bytes) {
+    return MappedRegion.sizeBytesFor(bytes);
+  }
+
+  @Override
+  MemoryRegion take(long alignment, long bytes) {
+    return MappedRegion.map(alignment, bytes, options.hugePages(), options.prefault());
+  }
+}

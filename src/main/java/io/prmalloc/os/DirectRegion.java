@@ -1,0 +1,93 @@
+package io.prmalloc.os;
+
+import java.nio.ByteBuffer;
+import org.agrona.BufferUtil;
+
+/**
+ * A region that is a direct byte buffer, aligned, and given back when it is freed and not when the
+ * collector finds it. Taking, viewing and freeing need no JVM flag and make no native call of ours.
+ *
+ * <p>The memory reads as zero at first and counts against the JVM's {@code MaxDirectMemorySize}.
+ *
+ * <p>On Java 24 and later without {@link AgronaAccess#FLAG} the buffer lives in a shared arena of
+ * {@code java.lang.foreign}: {@link #free} then costs some 70 µs, access after it throws, a region
+ * that is dropped without it is never given back, and asynchronous channels refuse the buffer.
+ *
+ * <p>Threading: as {@link MemoryRegion} says.
+ */
+public final class DirectRegion extends MemoryRegion {
+
+  private final DirectMemory memory;
+  private final Object owner;
+
+  /** 0 until somebody asks; every thread that finds it out finds the same. */
+  private volatile long address;
+
+  private DirectRegion(DirectMemory memory, DirectMemory.Piece piece) {
+    super(piece.view());
+    this.memory = memory;
+    this.owner = piece.owner();
+  }
+
+  /**
+   * Takes a region of exactly {@code bytes} bytes. Alignments over 8 may cost up to {@code
+   * alignment − 1} bytes more behind the scenes.
+   *
+   * <p>Where the JVM's limit is reached it first runs the collector to find forgotten buffers,
+   * which takes up to half a second.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment a power of two from 1 to 2^30; the address is a multiple of it
+   * @param bytes from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @throws IllegalArgumentException if an argument is out of its bounds, or if {@code bytes} and
+   *     the room to align them exceed {@link MemoryRegion#MAX_BYTES}
+   * @throws OutOfMemoryError if the JVM's limit or the system does not grant it
+   * @throws IllegalStateException if this JVM has no way to give direct buffers back; the message
+   *     holds the flag that helps
+   */
+  public static DirectRegion allocate(long alignment, long bytes) {
+    checkArguments(alignment, bytes);
+    return allocate(DirectMemory.current(), alignment, bytes);
+  }
+
+  static DirectRegion allocate(DirectMemory memory, long alignment, long bytes) {
+    return new DirectRegion(memory, memory.allocate(alignment, bytes));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Without the flag the first call loads JNA's native library, and from Java 24 on the JVM
+   * warns of that unless it runs with {@code --enable-native-access=ALL-UNNAMED}.
+   */
+  @Override
+  public long address() {
+    long known = address;
+    if (known == 0) {
+      known = addressOf(buffer());
+      address = known;
+    }
+    return known;
+  }
+
+  private static long addressOf(ByteBuffer buffer) {
+    if (AgronaAccess.isAvailable()) {
+      return BufferUtil.address(buffer);
+    }
+    try {
+      return Natives.calls().address(buffer);
+    } catch (UnsupportedOperationException outOfReach) {
+      throw new IllegalStateException(
+          "the address of a direct buffer needs JNA or the JVM flag: "
+              + AgronaAccess.FLAG
+              + " (buffer() works without either)",
+          outOfReach);
+    }
+  }
+
+  @Override
+  void release() {
+    memory.free(owner);
+  }
+}

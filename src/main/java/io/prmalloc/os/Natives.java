@@ -1,0 +1,46 @@
+package io.prmalloc.os;
+
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * Chooses how this JVM makes native calls, the first time somebody needs one and not before: who
+ * uses only direct buffers and handles never loads JNA's native library.
+ *
+ * <p>Threading: any thread.
+ */
+final class Natives {
+
+  /**
+   * The 64-bit processors on which Linux has the generic constants and layouts that {@link
+   * JnaCalls} knows.
+   */
+  private static final Set<String> PROCESSORS =
+      Set.of("amd64", "x86_64", "aarch64", "riscv64", "loongarch64", "ppc64le", "s390x");
+
+  private static final class Holder {
+    static final NativeCalls CALLS =
+        load(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
+  }
+
+  private Natives() {}
+
+  /** The native calls of this JVM, or their stand-in. */
+  static NativeCalls calls() {
+    return Holder.CALLS;
+  }
+
+  static NativeCalls load(String system, String processor) {
+    if (!system.equals("Linux") || !PROCESSORS.contains(processor.toLowerCase(Locale.ROOT))) {
+      return new FallbackCalls(
+          "native calls are made on 64-bit Linux, and this is " + system + " on " + processor,
+          null);
+    }
+    try {
+      return new JnaCalls();
+    } catch (LinkageError unreachable) {
+      return new FallbackCalls(
+          "JNA does not work in this JVM: " + unreachable.getMessage(), unreachable);
+    }
+  }
+}

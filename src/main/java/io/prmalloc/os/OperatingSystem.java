@@ -1,0 +1,131 @@
+package io.prmalloc.os;
+
+import java.util.Locale;
+
+/**
+ * What the operating system tells of itself and of this process.
+ *
+ * <p>Faults and peak memory come from {@code getrusage}, which loads JNA's native library at the
+ * first call; where that does not work they come from {@code /proc}, and where that is missing too
+ * they are 0. Everything else is read from files and never loads anything.
+ *
+ * <p>Threading: any thread.
+ */
+public final class OperatingSystem {
+
+  private static final String HUGE_PAGE_DIRECTORY = "/sys/kernel/mm/transparent_hugepage/";
+
+  private static final int PAGE_SIZE_BYTES =
+      new FallbackCalls("not asked for", null).pageSizeBytes();
+
+  private OperatingSystem() {}
+
+  /**
+   * Bytes of one page of memory, a power of two; 4096 where the system does not tell.
+   *
+   * <p>Threading: any thread.
+   */
+  public static int pageSizeBytes() {
+    return PAGE_SIZE_BYTES;
+  }
+
+  /**
+   * For which memory this system makes huge pages now; the administrator may change it at any time.
+   *
+   * <p>Threading: any thread.
+   */
+  public static HugePageMode hugePageMode() {
+    return hugePageMode(ProcFiles.text(HUGE_PAGE_DIRECTORY + "enabled"));
+  }
+
+  static HugePageMode hugePageMode(String enabled) {
+    return switch (ProcFiles.selected(enabled).toLowerCase(Locale.ROOT)) {
+      case "always" -> HugePageMode.ALWAYS;
+      case "madvise" -> HugePageMode.MADVISE;
+      case "never" -> HugePageMode.NEVER;
+      default -> HugePageMode.UNSUPPORTED;
+    };
+  }
+
+  /**
+   * Bytes of one huge page, a power of two, mostly 2 MiB; 0 where the system has none.
+   *
+   * <p>Threading: any thread.
+   */
+  public static long hugePageSizeBytes() {
+    long told = ProcFiles.number(ProcFiles.text(HUGE_PAGE_DIRECTORY + "hpage_pmd_size"));
+    return told > 0
+        ? told
+        : ProcFiles.kibibyteLine(ProcFiles.text("/proc/meminfo"), "Hugepagesize");
+  }
+
+  /**
+   * Page faults of all threads of this process, and the most memory it ever had.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return zeros where the platform does not tell
+   */
+  public static ResourceUsage processUsage() {
+    return Natives.calls().usage(NativeCalls.UsageScope.PROCESS);
+  }
+
+  /**
+   * Page faults of the calling thread (of a virtual thread: its carrier), and the most memory the
+   * process ever had.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return zeros where the platform does not tell
+   */
+  public static ResourceUsage threadUsage() {
+    return Natives.calls().usage(NativeCalls.UsageScope.THREAD);
+  }
+
+  /**
+   * Minor page faults of all threads of this process. Makes no garbage where JNA works.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return faults since the process started, 0 where the platform does not tell
+   */
+  public static long processMinorFaults() {
+    return Natives.calls().minorFaults(NativeCalls.UsageScope.PROCESS);
+  }
+
+  /**
+   * Minor page faults of the calling thread (of a virtual thread: its carrier). Makes no garbage
+   * where JNA works.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return faults since the thread started, 0 where the platform does not tell
+   */
+  public static long threadMinorFaults() {
+    return Natives.calls().minorFaults(NativeCalls.UsageScope.THREAD);
+  }
+
+  /**
+   * Bytes this process has in memory now, heap, code and all. The kernel's count lags behind by a
+   * few pages per thread.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return bytes, 0 where the platform does not tell
+   */
+  public static long residentBytes() {
+    return ProcFiles.word(ProcFiles.text("/proc/self/statm"), 1) * PAGE_SIZE_BYTES;
+  }
+
+  /**
+   * Asks the C library to give the free memory of its own heap back to the system. May take
+   * milliseconds on a large heap.
+   *
+   * <p>Threading: any thread; other threads' {@code malloc} waits meanwhile.
+   *
+   * @return whether this C library knows how to; false changes nothing
+   */
+  public static boolean trimHeap() {
+    return Natives.calls().mallocTrim();
+  }
+}
