@@ -83,7 +83,8 @@ public final class RegionHeap {
    * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
    * @param ticket given to the listener when the block comes back, or null
    * @throws OutOfNativeMemoryException if the memory is not to be had
-   * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM cannot tell addresses
+   * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM
+   *     cannot tell addresses
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
     long capacity = Math.max(1, bytes + headerBytes);
@@ -194,7 +195,8 @@ public final class RegionHeap {
   }
 
   /**
-   * Lets nothing more out and gives back every block that is still out; handles on them are closed from then on.
+   * Lets nothing more out and gives back every block that is still out; handles on them are closed
+   * from then on.
    *
    * <p>Threading: any thread, when nobody uses the memory any more.
    */

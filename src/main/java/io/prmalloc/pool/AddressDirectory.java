@@ -8,17 +8,19 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Which block an address lies in, found without reading anything from the address: what makes it safe to be handed a foreign
- * one.
+ * Which block an address lies in, found without reading anything from the address: what makes it
+ * safe to be handed a foreign one.
  *
  * <p>Threading: any thread.
  */
 final class AddressDirectory {
 
-  // Lookups are on the way of every deallocateRaw, changes happen when a slab or an arena comes or goes. So the spans lie sorted
+  // Lookups are on the way of every deallocateRaw, changes happen when a slab or an arena comes or
+  // goes. So the spans lie sorted
   // by address in an immutable snapshot that is copied on change and published by a volatile write.
   //
-  // To know addresses may cost a native call, and who only uses handles never needs them: until enable() the spans are a mere
+  // To know addresses may cost a native call, and who only uses handles never needs them: until
+  // enable() the spans are a mere
   // set.
 
   /** A region whose blocks can be told by offset. */
@@ -29,7 +31,18 @@ final class AddressDirectory {
     Block blockAt(long offset);
   }
 
-  private record Snapshot(long[] starts, long[] ends, Span[] spans) {}
+  /** The spans by address. Never changed once it is made. */
+  private static final class Snapshot {
+    private final long[] starts;
+    private final long[] ends;
+    private final Span[] spans;
+
+    Snapshot(long[] starts, long[] ends, Span[] spans) {
+      this.starts = starts;
+      this.ends = ends;
+      this.spans = spans;
+    }
+  }
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Set<Span> all = new LinkedHashSet<>();

@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The one reservation that a plan is served from. It is laid out first, chunk by chunk, and then reserved as a whole: as one
- * region if it fits, else as a few, because a buffer sees at most 2 GiB − 1.
+ * The one reservation that a plan is served from. It is laid out first, chunk by chunk, and then
+ * reserved as a whole: as one region if it fits, else as a few, because a buffer sees at most 2 GiB
+ * − 1.
  *
  * <p>Threading: {@link Layout} is not safe; an arena is immutable but for {@link #free}.
  */
@@ -71,7 +72,8 @@ final class Arena {
   /**
    * Reserves what a layout needs.
    *
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept then
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
+   *     then
    */
   static Arena reserve(SubAllocator source, Layout layout) {
     List<MemoryRegion> regions = new ArrayList<>();

@@ -16,29 +16,37 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
  *
- * <p>Threading: any thread; nothing in it changes but the buffers' stacks and the counters of what went wrong.
+ * <p>Threading: any thread; nothing in it changes but the buffers' stacks and the counters of what
+ * went wrong.
  */
 final class BinTable {
 
   // The order in which an allocation looks for a block:
   //
   //   1. its own bin: own buffer, then the buffers it may borrow from (Bin.allocate)
-  //   2. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the size asked for
+  //   2. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the size
+  // asked for
   //
-  // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has a bin, as a null bin if not.
+  // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
+  // a bin, as a null bin if not.
   // Hits are counted by the blocks.
 
   private final int intervalBytes;
   private final double maxOversize;
   private final Arena arena;
 
-  /** Bins of sizes up to 32 MiB by index, null where the plan has none; then the larger ones by search. */
+  /**
+   * Bins of sizes up to 32 MiB by index, null where the plan has none; then the larger ones by
+   * search.
+   */
   private final Bin[] byIndex;
 
   /** All bins, smallest first. */
   private final Bin[] ascending;
 
-  /** For an index of {@link #byIndex}: where in {@link #ascending} the first bin above it stands. */
+  /**
+   * For an index of {@link #byIndex}: where in {@link #ascending} the first bin above it stands.
+   */
   private final int[] firstAbove;
 
   private final LongAdder misses = new LongAdder();
@@ -66,14 +74,15 @@ final class BinTable {
   }
 
   /**
-   * Reserves the arena of a plan and builds the bins, largest first, so that those a bin borrows from are there before it.
+   * Reserves the arena of a plan and builds the bins, largest first, so that those a bin borrows
+   * from are there before it.
    *
    * @param blocks how many blocks each bin of the plan is to have, by position in the plan
    * @param maxOversize how many times the size asked for a chunk of a larger bin may be, at least 1
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept then
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
+   *     then
    */
-  static BinTable build(
-      LifetimePlan plan, int[] blocks, double maxOversize, SubAllocator source) {
+  static BinTable build(LifetimePlan plan, int[] blocks, double maxOversize, SubAllocator source) {
     List<BinPlan> bins = plan.bins();
     Arena.Layout layout = new Arena.Layout();
     List<List<Arena.Place>> places = new ArrayList<>();
@@ -88,8 +97,7 @@ final class BinTable {
       Buffer own = null;
       if (!places.get(position).isEmpty()) {
         own =
-            new Buffer(
-                bin.index(), strideBytes(bin), bin.alignment(), places.get(position), arena);
+            new Buffer(bin.index(), strideBytes(bin), bin.alignment(), places.get(position), arena);
         buffers.put(bin.index(), own);
       }
       Buffer[] targets =
@@ -185,7 +193,10 @@ final class BinTable {
     return spans;
   }
 
-  /** Which block lies where in a region of the arena: chunks begin and end at multiples of the interval. */
+  /**
+   * Which block lies where in a region of the arena: chunks begin and end at multiples of the
+   * interval.
+   */
   private static final class ArenaSpan implements AddressDirectory.Span {
     private final MemoryRegion region;
     private final int shift;
@@ -200,8 +211,7 @@ final class BinTable {
     void add(PooledBlock block) {
       if (block.region() == region) {
         int from = block.offset() >>> shift;
-        Arrays.fill(
-            byInterval, from, from + (block.capacityBytes() >>> shift), block);
+        Arrays.fill(byInterval, from, from + (block.capacityBytes() >>> shift), block);
       }
     }
 
@@ -240,7 +250,9 @@ final class BinTable {
     }
   }
 
-  /** Gives the arena back, whatever is still in use; handles on its blocks are closed from then on. */
+  /**
+   * Gives the arena back, whatever is still in use; handles on its blocks are closed from then on.
+   */
   void free() {
     for (Bin bin : ascending) {
       if (bin.own() != null) {

@@ -3,8 +3,8 @@ package io.prmalloc.pool;
 import java.util.List;
 
 /**
- * The blocks of one bin: equal chunks of the arena, taken last in, first out, so that the one handed out is the one that is
- * most likely still in the cache.
+ * The blocks of one bin: equal chunks of the arena, taken last in, first out, so that the one
+ * handed out is the one that is most likely still in the cache.
  *
  * <p>DeepRec's {@code Buffer}. Threading: any thread.
  */
@@ -27,8 +27,7 @@ final class Buffer {
     for (int i = 0; i < blocks.length; i++) {
       Arena.Place place = places.get(i);
       blocks[i] =
-          new PooledBlock(
-              arena.region(place.region()), place.offset(), strideBytes, free, i, bin);
+          new PooledBlock(arena.region(place.region()), place.offset(), strideBytes, free, i, bin);
     }
   }
 

@@ -16,8 +16,9 @@ import java.nio.ByteBuffer;
  *                                                                   ^ user address
  * </pre>
  *
- * <p>begin: which use of the block this is; end: 0 while the block is out; bin: the size class asked for; internal bin: the one
- * that owns the block, −1 if it came from the sub-allocator. A small one has a light header:
+ * <p>begin: which use of the block this is; end: 0 while the block is out; bin: the size class
+ * asked for; internal bin: the one that owns the block, −1 if it came from the sub-allocator. A
+ * small one has a light header:
  *
  * <pre>
  *   0       4       8
@@ -27,10 +28,12 @@ import java.nio.ByteBuffer;
  *                   ^ user address
  * </pre>
  *
- * <p>mark: {@link #LIGHT_MARK}; bytes: distance from the block's first byte to the user's. Which of the two it is, is known
- * from the address and never read from memory: in DeepRec a tensor of 4,276,545 bytes looks like a light header.
+ * <p>mark: {@link #LIGHT_MARK}; bytes: distance from the block's first byte to the user's. Which of
+ * the two it is, is known from the address and never read from memory: in DeepRec a tensor of
+ * 4,276,545 bytes looks like a light header.
  *
- * <p>The header only proves that nobody wrote over it; nothing is decided by what it says. All fields are in native byte order.
+ * <p>The header only proves that nobody wrote over it; nothing is decided by what it says. All
+ * fields are in native byte order.
  *
  * <p>Threading: whoever owns the block.
  */

@@ -4,26 +4,34 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A lock-free stack of the numbers 0 to capacity − 1, each at most once: the free chunks of one buffer or slab.
+ * A lock-free stack of the numbers 0 to capacity − 1, each at most once: the free chunks of one
+ * buffer or slab.
  *
  * <p>Threading: every method may be called from any thread, except where it says otherwise.
  */
 final class IndexStack {
 
-  // Treiber's stack (IBM RJ 5118, 1986), links in an array, everything that must change together in one word:
+  // Treiber's stack (IBM RJ 5118, 1986), links in an array, everything that must change together in
+  // one word:
   //
   //      63            32 31      16 15       0
   //     |      tag       |  count   |   top    |
   //
-  //   tag    goes up with every change, so that a pop which was held up between reading the top's link and its compare-and-set
-  //          fails if anything happened meanwhile, even if the same number is on top again (the ABA problem). It wraps after
-  //          2^32 changes: a thread would have to be held up for exactly so many, some forty seconds of nothing else.
-  //   count  how many numbers are on the stack. Tells a pusher that it brought the first or the last one home, and lets
+  //   tag    goes up with every change, so that a pop which was held up between reading the top's
+  // link and its compare-and-set
+  //          fails if anything happened meanwhile, even if the same number is on top again (the ABA
+  // problem). It wraps after
+  //          2^32 changes: a thread would have to be held up for exactly so many, some forty
+  // seconds of nothing else.
+  //   count  how many numbers are on the stack. Tells a pusher that it brought the first or the
+  // last one home, and lets
   //          retire() close the stack exactly when all are.
   //   top    the number on top; without meaning while count is 0.
   //
-  // Memory order: push writes the link, then releases it with the compare-and-set on the head; pop acquires the head and reads
-  // the link. What the previous owner wrote into the block is seen by the next one through the same pair. A link read by a pop
+  // Memory order: push writes the link, then releases it with the compare-and-set on the head; pop
+  // acquires the head and reads
+  // the link. What the previous owner wrote into the block is seen by the next one through the same
+  // pair. A link read by a pop
   // that loses is thrown away, so that read may be racy.
 
   /** The most numbers a stack can hold. */
@@ -79,9 +87,7 @@ final class IndexStack {
       }
       int top = (int) (seen & FIELD);
       long changed =
-          ((seen & TAG_MASK) + TAG_ONE)
-              | (long) (count - 1) << COUNT_SHIFT
-              | (next[top] & FIELD);
+          ((seen & TAG_MASK) + TAG_ONE) | (long) (count - 1) << COUNT_SHIFT | (next[top] & FIELD);
       if (HEAD.compareAndSet(this, seen, changed)) {
         return top;
       }

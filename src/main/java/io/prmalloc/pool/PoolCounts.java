@@ -1,7 +1,8 @@
 package io.prmalloc.pool;
 
 /**
- * Sums over blocks. The blocks count their own uses, so that nothing is counted on the way of an allocation; a sum is a walk.
+ * Sums over blocks. The blocks count their own uses, so that nothing is counted on the way of an
+ * allocation; a sum is a walk.
  *
  * <p>Threading: not safe.
  */

@@ -10,11 +10,7 @@ final class PoolReport {
   private PoolReport() {}
 
   static String of(
-      AllocatorStats stats,
-      PoolStats pool,
-      int slabs,
-      MemoryPlanner.Phase phase,
-      BinTable table) {
+      AllocatorStats stats, PoolStats pool, int slabs, MemoryPlanner.Phase phase, BinTable table) {
     StringBuilder text = new StringBuilder();
     line(text, "phase %s after %d packed steps", phase, pool.packedSteps());
     line(

@@ -42,7 +42,9 @@ final class PooledBlock extends Block {
     return bin;
   }
 
-  /** Address of the block's first byte; found out at the first call, for it may cost a native call. */
+  /**
+   * Address of the block's first byte; found out at the first call, for it may cost a native call.
+   */
   long startAddress() {
     long start = startAddress;
     if (start == 0) {

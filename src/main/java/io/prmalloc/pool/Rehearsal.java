@@ -13,22 +13,29 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * Runs the collected steps through the pool's own choices, on paper, and finds out how many blocks the plan lacks.
+ * Runs the collected steps through the pool's own choices, on paper, and finds out how many blocks
+ * the plan lacks.
  *
  * <p>Threading: not safe; for one use.
  */
 final class Rehearsal {
 
-  // The packing sees a step's lives largest class first and knows all ends; the pool sees them as they come. So the pool may
-  // lend a large block to a small tensor when the packing had another one in mind, and then lacks it: in the reference 1 to 5 %
+  // The packing sees a step's lives largest class first and knows all ends; the pool sees them as
+  // they come. So the pool may
+  // lend a large block to a small tensor when the packing had another one in mind, and then lacks
+  // it: in the reference 1 to 5 %
   // of the allocations of an exactly repeating step miss.
   //
-  // A rehearsal is a simulation with counters for stacks (which of several equal chunks is taken makes no difference). Where an
-  // allocation finds nothing, its bin gets one block more, on the spot. An added block changes what was chosen before it, so the
+  // A rehearsal is a simulation with counters for stacks (which of several equal chunks is taken
+  // makes no difference). Where an
+  // allocation finds nothing, its bin gets one block more, on the spot. An added block changes what
+  // was chosen before it, so the
   // steps are run again until nothing is lacking.
   //
-  // Steps that were open at the same time are also run against each other in other interleavings than the one that happened to
-  // be seen: threads that run the collected steps over and over, in turns of random length. The generator is seeded, so equal
+  // Steps that were open at the same time are also run against each other in other interleavings
+  // than the one that happened to
+  // be seen: threads that run the collected steps over and over, in turns of random length. The
+  // generator is seeded, so equal
   // warm-ups give equal pools.
 
   private static final int MAX_ROUNDS = 64;
@@ -66,7 +73,10 @@ final class Rehearsal {
     }
   }
 
-  /** How many blocks each bin needs, by position in the plan: those of the plan and the ones it lacks. */
+  /**
+   * How many blocks each bin needs, by position in the plan: those of the plan and the ones it
+   * lacks.
+   */
   int[] run() {
     List<Event> asSeen = events(plan.steps());
     boolean lacked;
@@ -141,7 +151,8 @@ final class Rehearsal {
     for (int i = 0; i < STEPS_PER_THREAD; i++) {
       events.addAll(events(List.of(plan.steps().get(random.nextInt(plan.steps().size())))));
     }
-    // Threads do not start together: this one is somewhere in its first step, without the tensors it took before.
+    // Threads do not start together: this one is somewhere in its first step, without the tensors
+    // it took before.
     List<Event> missed = events.subList(0, random.nextInt(events.size() / STEPS_PER_THREAD));
     Set<Tensor> before = new HashSet<>();
     missed.forEach(event -> before.add(event.tensor()));

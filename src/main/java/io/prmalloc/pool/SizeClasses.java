@@ -1,11 +1,11 @@
 package io.prmalloc.pool;
 
 /**
- * The sizes of slots for small requests: every 16 bytes up to 64, then four per doubling up to 32 KiB, and one more, 40 KiB, for
- * a full 32 KiB behind a header.
+ * The sizes of slots for small requests: every 16 bytes up to 64, then four per doubling up to 32
+ * KiB, and one more, 40 KiB, for a full 32 KiB behind a header.
  *
- * <p>Slots start at multiples of their size in page-aligned slabs, so a class serves an alignment exactly if its size is a
- * multiple of it.
+ * <p>Slots start at multiples of their size in page-aligned slabs, so a class serves an alignment
+ * exactly if its size is a multiple of it.
  *
  * <p>Threading: stateless.
  */
@@ -38,7 +38,10 @@ final class SizeClasses {
     return sizes;
   }
 
-  /** For every multiple of {@code unit} the first class that holds so much and is itself a multiple of it. */
+  /**
+   * For every multiple of {@code unit} the first class that holds so much and is itself a multiple
+   * of it.
+   */
   private static byte[] firstAtLeast(int unit) {
     byte[] table = new byte[MAX_SLOT_BYTES / unit + 1];
     int sizeClass = 0;
@@ -62,7 +65,8 @@ final class SizeClasses {
   /**
    * The smallest class for a request.
    *
-   * @param bytes from 0 to {@link #MAX_SLOT_BYTES}; with an alignment over 64 at most what is left of that when rounded up to it
+   * @param bytes from 0 to {@link #MAX_SLOT_BYTES}; with an alignment over 64 at most what is left
+   *     of that when rounded up to it
    * @param alignment a power of two up to {@link #MAX_ALIGNMENT}
    */
   static int classOf(int bytes, int alignment) {

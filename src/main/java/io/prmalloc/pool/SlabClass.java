@@ -16,12 +16,16 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SlabClass {
 
-  // Requests are served from `current` alone, without a lock: one stack. When that has no free slot, the next slab that has one
-  // takes its place, under the lock. Who brings home the first slot of an exhausted slab queues it; who brings home the last
-  // one of a slab that is not current gives it back, except for one spare, so that a server that breathes in and out at the
+  // Requests are served from `current` alone, without a lock: one stack. When that has no free
+  // slot, the next slab that has one
+  // takes its place, under the lock. Who brings home the first slot of an exhausted slab queues it;
+  // who brings home the last
+  // one of a slab that is not current gives it back, except for one spare, so that a server that
+  // breathes in and out at the
   // edge of a slab does not pay the system for every breath.
   //
-  // No slab is lost between the two: a slab stops being current only when it is found exhausted under the lock, and the
+  // No slab is lost between the two: a slab stops being current only when it is found exhausted
+  // under the lock, and the
   // push that next frees a slot in it sees 1 and comes to the lock afterwards.
 
   private static final int SLAB_BYTES = 32 * 1024;
@@ -138,8 +142,9 @@ final class SlabClass {
   }
 
   /**
-   * Closes all slabs if all their slots are home. If so, this thread holds the class's lock from then on, so that nobody is
-   * told of a close that may still be undone, until {@link #reopen} or {@link #free} lets it go; if not, nothing has changed.
+   * Closes all slabs if all their slots are home. If so, this thread holds the class's lock from
+   * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
+   * {@link #free} lets it go; if not, nothing has changed.
    */
   boolean retire() {
     lock.lock();
@@ -161,7 +166,9 @@ final class SlabClass {
     lock.unlock();
   }
 
-  /** Gives every slab back, whatever is still in use; handles on its slots are closed from then on. */
+  /**
+   * Gives every slab back, whatever is still in use; handles on its slots are closed from then on.
+   */
   void free() {
     lock.lock();
     try {

@@ -3,8 +3,8 @@ package io.prmalloc.pool;
 import io.prmalloc.SubAllocator;
 
 /**
- * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec sends these to malloc, which on
- * the JVM is a native call and a header that somebody must look up.
+ * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec
+ * sends these to malloc, which on the JVM is a native call and a header that somebody must look up.
  *
  * <p>Threading: any thread.
  */
@@ -29,8 +29,8 @@ final class SmallBlocks {
   }
 
   /**
-   * Closes all slabs if all slots are home, and lets nobody else in until {@link #reopen} or {@link #free} of this thread; else
-   * nothing has changed.
+   * Closes all slabs if all slots are home, and lets nobody else in until {@link #reopen} or {@link
+   * #free} of this thread; else nothing has changed.
    */
   boolean retire() {
     for (int i = 0; i < classes.length; i++) {

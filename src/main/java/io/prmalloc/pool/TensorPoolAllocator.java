@@ -22,8 +22,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The allocator that learns. During warm-up it passes requests on and watches; when its planner has a plan it reserves one arena
- * and serves from pooled stacks, without system calls, page faults or garbage.
+ * The allocator that learns. During warm-up it passes requests on and watches; when its planner has
+ * a plan it reserves one arena and serves from pooled stacks, without system calls, page faults or
+ * garbage.
  *
  * <pre>{@code
  * try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
@@ -46,14 +47,18 @@ public final class TensorPoolAllocator implements Allocator {
   // Three sources, by size and by what the plan knows:
   //
   //   up to 32 KiB     SmallBlocks: slabs by size class, from the first request on
-  //   planned          BinTable: published by one volatile write when it is complete; from then on every request that reads it
-  //                    is served from it. Requests that read null a moment earlier go outside, and find their way home there,
-  //                    because a block knows its home. So the switch-over waits for nobody and stops nobody.
+  //   planned          BinTable: published by one volatile write when it is complete; from then on
+  // every request that reads it
+  //                    is served from it. Requests that read null a moment earlier go outside, and
+  // find their way home there,
+  //                    because a block knows its home. So the switch-over waits for nobody and
+  // stops nobody.
   //   all the rest     RegionHeap: a region each, tracked by the planner while it collects
   //
   // Nothing is counted on the way of a hit: blocks count their own uses.
   //
-  // Whether a request is small is decided by the bytes asked for, its bin by the bytes and the header together. A handle has no
+  // Whether a request is small is decided by the bytes asked for, its bin by the bytes and the
+  // header together. A handle has no
   // header; a raw address has 64 bytes, or as much as its alignment.
 
   private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
@@ -106,7 +111,10 @@ public final class TensorPoolAllocator implements Allocator {
     return planner.collect();
   }
 
-  /** Whether planned requests are served from the arena by now. Threading: any thread; once true, true until closed. */
+  /**
+   * Whether planned requests are served from the arena by now. Threading: any thread; once true,
+   * true until closed.
+   */
   public boolean isPooling() {
     return bins != null;
   }
@@ -294,7 +302,8 @@ public final class TensorPoolAllocator implements Allocator {
       addedBlocks =
           Arrays.stream(blocks).sum()
               - made.bins().stream().mapToInt(LifetimePlan.BinPlan::blocks).sum();
-      // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw and deallocatePooled.
+      // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
+      // and deallocatePooled.
       bins = table;
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
@@ -350,7 +359,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and uses. Its form may change.
+   * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and
+   * uses. Its form may change.
    *
    * <p>Threading: any thread.
    */
@@ -410,8 +420,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Gives every byte back to the system although some may be in use. Handles that are still open are closed from then on; to
-   * use a buffer or an address that came from here is undefined.
+   * Gives every byte back to the system although some may be in use. Handles that are still open
+   * are closed from then on; to use a buffer or an address that came from here is undefined.
    *
    * <p>Threading: any thread, when nobody uses the memory any more.
    */
@@ -464,14 +474,18 @@ public final class TensorPoolAllocator implements Allocator {
       return MemoryPlannerFactory.create(settings(), packing);
     }
 
-    /** Where memory comes from; default {@link SubAllocator#direct()}. Stays the caller's. Threading: not safe. */
+    /**
+     * Where memory comes from; default {@link SubAllocator#direct()}. Stays the caller's.
+     * Threading: not safe.
+     */
     public Builder subAllocator(SubAllocator value) {
       source = value;
       return this;
     }
 
     /**
-     * The planner; default one of its own, made from the settings below. With a planner given, those have no effect.
+     * The planner; default one of its own, made from the settings below. With a planner given,
+     * those have no effect.
      *
      * <p>Threading: not safe.
      */
@@ -481,8 +495,8 @@ public final class TensorPoolAllocator implements Allocator {
     }
 
     /**
-     * What runs the packing; default a daemon thread of its own that goes when idle. {@code Runnable::run} packs within the
-     * close of a step.
+     * What runs the packing; default a daemon thread of its own that goes when idle. {@code
+     * Runnable::run} packs within the close of a step.
      *
      * <p>Threading: not safe.
      */
@@ -497,33 +511,44 @@ public final class TensorPoolAllocator implements Allocator {
       return this;
     }
 
-    /** Number of the step with which collecting begins, from 0; see {@link PlannerSettings}. Threading: not safe. */
+    /**
+     * Number of the step with which collecting begins, from 0; see {@link PlannerSettings}.
+     * Threading: not safe.
+     */
     public Builder startStatisticStep(int value) {
       settings = settings().withStartStep(value);
       return this;
     }
 
-    /** More than so many steps in a row that change nothing end it; see {@link PlannerSettings}. Threading: not safe. */
+    /**
+     * More than so many steps in a row that change nothing end it; see {@link PlannerSettings}.
+     * Threading: not safe.
+     */
     public Builder stableStatisticStep(int value) {
       settings = settings().withStableSteps(value);
       return this;
     }
 
-    /** More than so many collected steps end it; see {@link PlannerSettings}. Threading: not safe. */
+    /**
+     * More than so many collected steps end it; see {@link PlannerSettings}. Threading: not safe.
+     */
     public Builder maxStatisticStep(int value) {
       settings = settings().withMaxSteps(value);
       return this;
     }
 
-    /** No step with this number or a higher one is waited for; see {@link PlannerSettings}. Threading: not safe. */
+    /**
+     * No step with this number or a higher one is waited for; see {@link PlannerSettings}.
+     * Threading: not safe.
+     */
     public Builder stopStatisticStep(int value) {
       settings = settings().withStopStep(value);
       return this;
     }
 
     /**
-     * How large a chunk of a larger bin may be, as a multiple of the bytes asked for, when a request finds its own bin empty or
-     * has none; default 2, and 1 for never.
+     * How large a chunk of a larger bin may be, as a multiple of the bytes asked for, when a
+     * request finds its own bin empty or has none; default 2, and 1 for never.
      *
      * <p>Threading: not safe.
      *
