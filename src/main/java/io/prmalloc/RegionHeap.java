@@ -1,6 +1,10 @@
 package io.prmalloc;
 
+import static java.lang.invoke.MethodType.methodType;
+
 import io.prmalloc.os.MemoryRegion;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
@@ -39,6 +43,15 @@ public final class RegionHeap {
 
     @Override
     protected void recycle() {
+      try {
+        giveBack.invokeExact(this);
+      } catch (Throwable thrown) {
+        throw OutOfLine.rethrow(thrown);
+      }
+    }
+
+    @SuppressWarnings("UnusedMethod") // through the handle
+    void giveBack() {
       if (ticket != null) {
         listener.released(ticket);
       }
@@ -46,6 +59,11 @@ public final class RegionHeap {
       source.free(region());
     }
   }
+
+  /** Not final, so that it is no constant: see {@link OutOfLine}. */
+  private static MethodHandle giveBack =
+      OutOfLine.method(
+          MethodHandles.lookup(), RegionBlock.class, "giveBack", methodType(void.class));
 
   private final SubAllocator source;
   private final ReleaseListener listener;

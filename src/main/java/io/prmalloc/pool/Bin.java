@@ -1,5 +1,8 @@
 package io.prmalloc.pool;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * One size class of the pool: its own buffer, and those it may borrow from.
  *
@@ -10,17 +13,22 @@ final class Bin {
   private final int index;
   private final long chunkBytes;
   private final Buffer own;
-  private final VirtualBuffer virtual;
+  private final Candidate candidates;
 
   /**
    * @param own the bin's blocks, or null if it has none
-   * @param virtual where it may borrow, or null if nowhere
+   * @param virtual where else it may borrow
    */
   Bin(int index, long chunkBytes, Buffer own, VirtualBuffer virtual) {
     this.index = index;
     this.chunkBytes = chunkBytes;
     this.own = own;
-    this.virtual = virtual;
+    List<BlockStack> inOrder = new ArrayList<>();
+    if (own != null) {
+      inOrder.add(own);
+    }
+    inOrder.addAll(virtual.targets());
+    this.candidates = Candidate.chain(inOrder);
   }
 
   int index() {
@@ -36,14 +44,8 @@ final class Bin {
     return own;
   }
 
-  /** Takes a block from the own buffer, else from those it may borrow from, else gives null. */
-  PooledBlock allocate(long alignment) {
-    if (own != null) {
-      PooledBlock block = own.allocate(alignment);
-      if (block != null) {
-        return block;
-      }
-    }
-    return virtual == null ? null : virtual.allocate(alignment);
+  /** Where an allocation looks, in this order: the own buffer, then those of the virtual one. */
+  Candidate candidates() {
+    return candidates;
   }
 }

@@ -1,6 +1,5 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.Block;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
@@ -11,6 +10,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -23,31 +23,27 @@ final class BinTable {
 
   // The order in which an allocation looks for a block:
   //
-  //   1. its own bin: own buffer, then the buffers it may borrow from (Bin.allocate)
+  //   1. its own bin: own buffer, then the buffers it may borrow from (candidates)
   //   2. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the size
-  // asked for
+  // asked for (allocateSlowly)
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
   // a bin, as a null bin if not.
   // Hits are counted by the blocks.
 
+  private static final long LARGE_BYTES = 32L << 20;
+
   private final int intervalBytes;
   private final double maxOversize;
   private final Arena arena;
 
-  /**
-   * Bins of sizes up to 32 MiB by index, null where the plan has none; then the larger ones by
-   * search.
-   */
-  private final Bin[] byIndex;
-
   /** All bins, smallest first. */
   private final Bin[] ascending;
 
-  /**
-   * For an index of {@link #byIndex}: where in {@link #ascending} the first bin above it stands.
-   */
-  private final int[] firstAbove;
+  /** {@link Bin#candidates} of the bins of up to 32 MiB, by index; null where there is no bin. */
+  private final Candidate[] candidatesByIndex;
+
+  private final List<ArenaSpan> spans;
 
   private final LongAdder misses = new LongAdder();
   private final LongAdder nullBins = new LongAdder();
@@ -57,19 +53,12 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
-    this.byIndex = new Bin[LifetimePolicy.index(32L << 20, intervalBytes) + 1];
-    this.firstAbove = new int[byIndex.length];
-    int above = 0;
+    this.spans = makeSpans();
+    this.candidatesByIndex = new Candidate[LifetimePolicy.index(LARGE_BYTES, intervalBytes) + 1];
     for (Bin bin : ascending) {
-      if (bin.index() < byIndex.length) {
-        byIndex[bin.index()] = bin;
+      if (bin.index() < candidatesByIndex.length) {
+        candidatesByIndex[bin.index()] = bin.candidates();
       }
-    }
-    for (int index = 0; index < byIndex.length; index++) {
-      while (above < ascending.length && ascending[above].index() <= index) {
-        above++;
-      }
-      firstAbove[index] = above;
     }
   }
 
@@ -83,75 +72,83 @@ final class BinTable {
    *     then
    */
   static BinTable build(LifetimePlan plan, int[] blocks, double maxOversize, SubAllocator source) {
-    List<BinPlan> bins = plan.bins();
+    int bins = plan.bins().size();
     Arena.Layout layout = new Arena.Layout();
-    List<List<Arena.Place>> places = new ArrayList<>();
-    for (int position = bins.size() - 1; position >= 0; position--) {
-      places.add(0, placeChunks(bins.get(position), blocks[position], layout));
+    Arena.Place[][] places = new Arena.Place[bins][];
+    for (int position = bins - 1; position >= 0; position--) {
+      places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
     Arena arena = Arena.reserve(source, layout);
     Map<Integer, Buffer> buffers = new HashMap<>();
-    Bin[] ascending = new Bin[bins.size()];
-    for (int position = bins.size() - 1; position >= 0; position--) {
-      BinPlan bin = bins.get(position);
+    Bin[] ascending = new Bin[bins];
+    for (int position = bins - 1; position >= 0; position--) {
+      BinPlan bin = plan.bins().get(position);
       Buffer own = null;
-      if (!places.get(position).isEmpty()) {
-        own =
-            new Buffer(bin.index(), strideBytes(bin), bin.alignment(), places.get(position), arena);
+      if (places[position].length > 0) {
+        int alignment = (int) bin.alignment();
+        own = new Buffer(bin.index(), strideBytes(bin), alignment, places[position], arena);
         buffers.put(bin.index(), own);
       }
-      Buffer[] targets =
-          bin.virtualTargets().stream()
-              .sorted()
-              .map(buffers::get)
-              .filter(target -> target != null)
-              .toArray(Buffer[]::new);
-      VirtualBuffer virtual = targets.length == 0 ? null : new VirtualBuffer(targets);
-      ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual);
+      ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual(bin, buffers));
     }
     return new BinTable(plan.intervalBytes(), maxOversize, arena, ascending);
   }
 
-  private static List<Arena.Place> placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {
-    List<Arena.Place> places = new ArrayList<>();
+  private static Arena.Place[] placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {
     long stride = strideBytes(bin);
-    if (stride > Arena.MAX_CHUNK_BYTES) {
-      return places;
-    }
-    for (int i = 0; i < Math.min(blocks, IndexStack.MAX_CAPACITY); i++) {
-      places.add(layout.place(stride, bin.alignment()));
+    boolean fits = stride <= Arena.MAX_CHUNK_BYTES;
+    Arena.Place[] places = new Arena.Place[fits ? Math.min(blocks, IndexStack.MAX_CAPACITY) : 0];
+    for (int i = 0; i < places.length; i++) {
+      places[i] = layout.place(stride, bin.alignment());
     }
     return places;
   }
 
-  static long strideBytes(BinPlan bin) {
+  private static long strideBytes(BinPlan bin) {
     return (bin.chunkBytes() + bin.alignment() - 1) & -bin.alignment();
   }
 
-  /** Takes a block for a request over 32 KiB, or gives null and counts why. */
-  PooledBlock allocate(long totalBytes, long alignment) {
+  private static VirtualBuffer virtual(BinPlan bin, Map<Integer, Buffer> buffers) {
+    return new VirtualBuffer(
+        bin.virtualTargets().stream().sorted().map(buffers::get).filter(Objects::nonNull).toList());
+  }
+
+  /** Where a request over 32 KiB looks first: in its bin, if that is one of the array's. */
+  Candidate candidates(long totalBytes) {
     int index = LifetimePolicy.index(totalBytes, intervalBytes);
-    Bin bin = index < byIndex.length ? byIndex[index] : findLarge(index);
-    if (bin != null) {
-      PooledBlock block = bin.allocate(alignment);
+    return index < candidatesByIndex.length ? candidatesByIndex[index] : null;
+  }
+
+  /** Takes a block from the request's own bin or the bins above, or gives null and counts why. */
+  PooledBlock allocateSlowly(long totalBytes, int alignment) {
+    int index = LifetimePolicy.index(totalBytes, intervalBytes);
+    int position = firstAtLeast(index);
+    boolean hasBin = position < ascending.length && ascending[position].index() == index;
+    if (hasBin) {
+      PooledBlock block = Candidate.allocate(ascending[position++].candidates(), alignment);
       if (block != null) {
         return block;
       }
     }
-    return allocateLarger(bin, index, totalBytes, alignment);
+    long most = (long) (totalBytes * maxOversize);
+    while (position < ascending.length && ascending[position].chunkBytes() <= most) {
+      Buffer own = ascending[position++].own();
+      PooledBlock block = own == null ? null : own.allocate(alignment);
+      if (block != null) {
+        return block;
+      }
+    }
+    (hasBin ? misses : nullBins).increment();
+    return null;
   }
 
-  private Bin findLarge(int index) {
-    int above = firstAboveLarge(index);
-    return above > 0 && ascending[above - 1].index() == index ? ascending[above - 1] : null;
-  }
-
-  private int firstAboveLarge(int index) {
-    int low = firstAbove[firstAbove.length - 1];
+  /** Position of the first bin with this index or a higher one. */
+  private int firstAtLeast(int index) {
+    int low = 0;
     int high = ascending.length;
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (ascending[middle].index() <= index) {
+      if (ascending[middle].index() < index) {
         low = middle + 1;
       } else {
         high = middle;
@@ -160,123 +157,59 @@ final class BinTable {
     return low;
   }
 
-  private PooledBlock allocateLarger(Bin bin, int index, long totalBytes, long alignment) {
-    long mostBytes = (long) (totalBytes * maxOversize);
-    int above = index < byIndex.length ? firstAbove[index] : firstAboveLarge(index);
-    for (; above < ascending.length && ascending[above].chunkBytes() <= mostBytes; above++) {
-      Buffer buffer = ascending[above].own();
-      PooledBlock block = buffer == null ? null : buffer.allocate(alignment);
-      if (block != null) {
-        return block;
-      }
-    }
-    (bin == null ? nullBins : misses).increment();
-    return null;
+  /** A span per region of the arena, for looking up addresses. */
+  List<ArenaSpan> spans() {
+    return spans;
   }
 
-  /** The spans of the arena, for looking up addresses. */
-  List<AddressDirectory.Span> spans() {
-    List<AddressDirectory.Span> spans = new ArrayList<>();
+  private List<ArenaSpan> makeSpans() {
+    List<ArenaSpan> spans = new ArrayList<>();
     for (MemoryRegion region : arena.regions()) {
       spans.add(new ArenaSpan(region, intervalBytes));
     }
-    for (Bin bin : ascending) {
-      if (bin.own() == null) {
-        continue;
-      }
-      for (PooledBlock block : bin.own().blocks()) {
-        for (AddressDirectory.Span span : spans) {
-          ((ArenaSpan) span).add(block);
-        }
+    for (Buffer buffer : buffers()) {
+      for (int block = 0; block < buffer.places().size(); block++) {
+        spans.get(buffer.places().get(block).region()).add(buffer, block);
       }
     }
     return spans;
   }
 
-  /**
-   * Which block lies where in a region of the arena: chunks begin and end at multiples of the
-   * interval.
-   */
-  private static final class ArenaSpan implements AddressDirectory.Span {
-    private final MemoryRegion region;
-    private final int shift;
-    private final PooledBlock[] byInterval;
-
-    ArenaSpan(MemoryRegion region, int intervalBytes) {
-      this.region = region;
-      this.shift = Integer.numberOfTrailingZeros(intervalBytes);
-      this.byInterval = new PooledBlock[(int) ((region.sizeBytes() - 1) >>> shift) + 1];
-    }
-
-    void add(PooledBlock block) {
-      if (block.region() == region) {
-        int from = block.offset() >>> shift;
-        Arrays.fill(byInterval, from, from + (block.capacityBytes() >>> shift), block);
-      }
-    }
-
-    @Override
-    public MemoryRegion region() {
-      return region;
-    }
-
-    @Override
-    public Block blockAt(long offset) {
-      return byInterval[(int) (offset >>> shift)];
-    }
+  private List<Buffer> buffers() {
+    return Arrays.stream(ascending).map(Bin::own).filter(Objects::nonNull).toList();
   }
 
+  /** Closes all buffers if all blocks are home; else nothing has changed. */
   boolean retire() {
-    for (int i = 0; i < ascending.length; i++) {
-      Buffer buffer = ascending[i].own();
-      if (buffer != null && !buffer.retire()) {
-        for (int undone = 0; undone < i; undone++) {
-          if (ascending[undone].own() != null) {
-            ascending[undone].own().reopen();
-          }
-        }
+    List<Buffer> retired = new ArrayList<>();
+    for (Buffer buffer : buffers()) {
+      if (!buffer.retire()) {
+        retired.forEach(Buffer::reopen);
         return false;
       }
+      retired.add(buffer);
     }
     return true;
   }
 
   /** Undoes {@link #retire}. */
   void reopen() {
-    for (Bin bin : ascending) {
-      if (bin.own() != null) {
-        bin.own().reopen();
-      }
-    }
+    buffers().forEach(Buffer::reopen);
   }
 
   /**
    * Gives the arena back, whatever is still in use; handles on its blocks are closed from then on.
    */
   void free() {
-    for (Bin bin : ascending) {
-      if (bin.own() != null) {
-        bin.own().retire();
-        for (PooledBlock block : bin.own().blocks()) {
-          block.revoke();
-        }
-      }
-    }
+    buffers().forEach(Buffer::revokeAll);
     arena.free();
   }
 
-  /** Adds up the blocks; the peak is bounded by the chunks that were ever used. */
+  /** Adds up the blocks; a bin's share of the peak is the chunks that were ever taken. */
   void addTo(PoolCounts counts) {
-    for (Bin bin : ascending) {
-      if (bin.own() == null) {
-        continue;
-      }
-      for (PooledBlock block : bin.own().blocks()) {
-        counts.add(block);
-        if (block.uses() > 0) {
-          counts.peakBytes += block.capacityBytes();
-        }
-      }
+    for (Buffer buffer : buffers()) {
+      buffer.addTo(counts);
+      counts.peakBytes += buffer.blocksUsed() * buffer.strideBytes();
     }
   }
 

@@ -8,11 +8,12 @@ import java.util.List;
  *
  * <p>DeepRec's {@code Buffer}. Threading: any thread.
  */
-final class Buffer {
+final class Buffer extends BlockStack {
 
-  private final IndexStack free;
-  private final PooledBlock[] blocks;
-  private final long alignment;
+  private final int bin;
+  private final long strideBytes;
+  private final List<Arena.Place> places;
+  private final Arena arena;
 
   /**
    * @param bin index of the bin it belongs to
@@ -20,44 +21,26 @@ final class Buffer {
    * @param alignment of every chunk
    * @param places where the chunks lie, at least one and at most {@link IndexStack#MAX_CAPACITY}
    */
-  Buffer(int bin, long strideBytes, long alignment, List<Arena.Place> places, Arena arena) {
-    this.alignment = alignment;
-    this.free = new IndexStack(places.size());
-    this.blocks = new PooledBlock[places.size()];
-    for (int i = 0; i < blocks.length; i++) {
-      Arena.Place place = places.get(i);
-      blocks[i] =
-          new PooledBlock(arena.region(place.region()), place.offset(), strideBytes, free, i, bin);
-    }
+  Buffer(int bin, long strideBytes, int alignment, Arena.Place[] places, Arena arena) {
+    super(places.length, alignment);
+    this.bin = bin;
+    this.strideBytes = strideBytes;
+    this.places = List.of(places);
+    this.arena = arena;
   }
 
-  /** Takes a block, or null if none is free or the alignment is more than the chunks have. */
-  PooledBlock allocate(long wantedAlignment) {
-    if (wantedAlignment > alignment) {
-      return null;
-    }
-    int index = free.pop();
-    return index < 0 ? null : blocks[index];
+  @Override
+  PooledBlock create(int index) {
+    Arena.Place place = places.get(index);
+    return new PooledBlock(
+        arena.region(place.region()), place.offset(), strideBytes, this, index, bin);
   }
 
-  PooledBlock[] blocks() {
-    return blocks;
+  long strideBytes() {
+    return strideBytes;
   }
 
-  int freeBlocks() {
-    return free.size();
-  }
-
-  long alignment() {
-    return alignment;
-  }
-
-  /** Closes the buffer if all its blocks are home. */
-  boolean retire() {
-    return free.retire();
-  }
-
-  void reopen() {
-    free.reopen();
+  List<Arena.Place> places() {
+    return places;
   }
 }

@@ -62,22 +62,18 @@ final class PoolReport {
         line(text, "%8d %,14d %10s %8d   borrows only", bin.index(), bin.chunkBytes(), "-", 0);
         continue;
       }
-      long uses = 0;
-      int used = 0;
-      for (PooledBlock block : own.blocks()) {
-        uses += block.uses();
-        used += block.uses() > 0 ? 1 : 0;
-      }
+      PoolCounts counts = new PoolCounts();
+      own.addTo(counts);
       line(
           text,
           "%8d %,14d %10d %8d %8d %8d %,12d",
           bin.index(),
           bin.chunkBytes(),
           own.alignment(),
-          own.blocks().length,
+          own.places().size(),
           own.freeBlocks(),
-          used,
-          uses);
+          own.blocksUsed(),
+          counts.uses);
     }
   }
 

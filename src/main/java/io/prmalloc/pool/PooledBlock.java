@@ -8,14 +8,14 @@ final class PooledBlock extends Block {
 
   // One class for both homes, so that the call in Block.close has few receivers and is inlined.
 
-  private final IndexStack home;
+  private final BlockStack home;
   private final int index;
   private final Slab slab;
   private final int bin;
   private long startAddress;
 
   /** A chunk of a bin's buffer. */
-  PooledBlock(MemoryRegion region, long offset, long bytes, IndexStack home, int index, int bin) {
+  PooledBlock(MemoryRegion region, long offset, long bytes, Buffer home, int index, int bin) {
     super(region, offset, bytes);
     this.home = home;
     this.index = index;
@@ -24,9 +24,9 @@ final class PooledBlock extends Block {
   }
 
   /** A slot of a slab. */
-  PooledBlock(Slab slab, long offset, long bytes, IndexStack home, int index) {
+  PooledBlock(Slab slab, long offset, long bytes, int index) {
     super(slab.region(), offset, bytes);
-    this.home = home;
+    this.home = slab;
     this.index = index;
     this.slab = slab;
     this.bin = -1;
@@ -56,7 +56,7 @@ final class PooledBlock extends Block {
 
   @Override
   protected void recycle() {
-    int free = home.push(index);
+    int free = home.release(index);
     if (slab != null) {
       slab.cameHome(free);
     }

@@ -1,44 +1,33 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.Block;
 import io.prmalloc.os.MemoryRegion;
 
 /**
- * A region cut into slots of one size. Slots get their block object when they are first used.
+ * A region cut into slots of one size.
  *
  * <p>Threading: any thread; {@link #queued} belongs to the class's lock.
  */
-final class Slab implements AddressDirectory.Span {
+final class Slab extends BlockStack implements AddressDirectory.Span {
 
   private final SlabClass owner;
   private final MemoryRegion region;
   private final int slotBytes;
-  private final IndexStack free;
-  private final PooledBlock[] blocks;
+  private final int slots;
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
 
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots) {
+    super(slots, SizeClasses.MAX_ALIGNMENT);
     this.owner = owner;
     this.region = region;
     this.slotBytes = slotBytes;
-    this.free = new IndexStack(slots);
-    this.blocks = new PooledBlock[slots];
+    this.slots = slots;
   }
 
-  /** Takes a slot, or null if none is free. */
-  PooledBlock allocate() {
-    int index = free.pop();
-    if (index < 0) {
-      return null;
-    }
-    PooledBlock block = blocks[index];
-    if (block == null) {
-      block = new PooledBlock(this, (long) index * slotBytes, slotBytes, free, index);
-      blocks[index] = block;
-    }
-    return block;
+  @Override
+  PooledBlock create(int index) {
+    return new PooledBlock(this, (long) index * slotBytes, slotBytes, index);
   }
 
   /**
@@ -47,30 +36,9 @@ final class Slab implements AddressDirectory.Span {
    * @param freeSlots how many are home now
    */
   void cameHome(int freeSlots) {
-    if (freeSlots == 1 || freeSlots == blocks.length) {
+    if (freeSlots == 1 || freeSlots == slots) {
       owner.slabChanged(this);
     }
-  }
-
-  boolean isEmpty() {
-    return free.size() == blocks.length;
-  }
-
-  boolean hasFreeSlots() {
-    return free.size() > 0;
-  }
-
-  boolean retire() {
-    return free.retire();
-  }
-
-  void reopen() {
-    free.reopen();
-  }
-
-  /** The slots that were ever used; the others are null. */
-  PooledBlock[] blocks() {
-    return blocks;
   }
 
   @Override
@@ -79,8 +47,8 @@ final class Slab implements AddressDirectory.Span {
   }
 
   @Override
-  public Block blockAt(long offset) {
+  public PooledBlock blockAt(long offset) {
     int index = (int) (offset / slotBytes);
-    return index < blocks.length ? blocks[index] : null;
+    return index < slots ? blocks()[index] : null;
   }
 }

@@ -1,7 +1,12 @@
 package io.prmalloc.pool;
 
+import static java.lang.invoke.MethodType.methodType;
+
+import io.prmalloc.OutOfLine;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -28,6 +33,14 @@ final class SlabClass {
   // under the lock, and the
   // push that next frees a slot in it sees 1 and comes to the lock afterwards.
 
+  /** Not final, so that it is no constant: see {@link OutOfLine}. */
+  private static MethodHandle adjustSlabs =
+      OutOfLine.method(
+          MethodHandles.lookup(),
+          SlabClass.class,
+          "adjustSlabs",
+          methodType(void.class, Slab.class));
+
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;
 
@@ -36,15 +49,15 @@ final class SlabClass {
   private final SubAllocator source;
   private final AddressDirectory directory;
 
-  private volatile Slab current;
+  /** The slab that serves; null before the first. */
+  private volatile Candidate current;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
   private final Set<Slab> slabs = new LinkedHashSet<>();
   private Slab spare;
   private boolean closed;
-  private long usesOfReturned;
-  private int largestOfReturned;
+  private final PoolCounts returned = new PoolCounts();
   private long bytesReserved;
   private long peakBytesReserved;
 
@@ -55,39 +68,37 @@ final class SlabClass {
     this.directory = directory;
   }
 
+  /** Where an allocation looks first: the current slab, if there is one. */
+  Candidate candidates() {
+    return current;
+  }
+
   /**
-   * Takes a slot.
+   * Takes a slot of the next slab that has one.
    *
    * @throws io.prmalloc.OutOfNativeMemoryException if a slab is needed and not to be had
    * @throws IllegalStateException if the allocator is closed
    */
-  PooledBlock allocate() {
-    Slab slab = current;
-    PooledBlock block = slab == null ? null : slab.allocate();
-    return block != null ? block : allocateFromNext();
-  }
-
-  private PooledBlock allocateFromNext() {
+  PooledBlock allocateFromNext(int alignment) {
     lock.lock();
     try {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
       }
-      Slab slab = current;
       while (true) {
-        PooledBlock block = slab == null ? null : slab.allocate();
+        PooledBlock block = Candidate.allocate(current, alignment);
         if (block != null) {
           return block;
         }
-        slab = withFreeSlots.poll();
-        if (slab == null) {
-          slab = grow();
+        Slab next = withFreeSlots.poll();
+        if (next == null) {
+          next = grow();
         }
-        slab.queued = false;
-        if (slab == spare) {
+        next.queued = false;
+        if (next == spare) {
           spare = null;
         }
-        current = slab;
+        current = new Candidate(next, null);
       }
     } finally {
       lock.unlock();
@@ -106,16 +117,24 @@ final class SlabClass {
 
   /** A slab has its first free slot, or all of them. */
   void slabChanged(Slab slab) {
+    try {
+      adjustSlabs.invokeExact(this, slab);
+    } catch (Throwable thrown) {
+      throw OutOfLine.rethrow(thrown);
+    }
+  }
+
+  void adjustSlabs(Slab slab) {
     lock.lock();
     try {
-      if (slab == current || closed) {
+      if (closed || current.stack() == slab || !slabs.contains(slab)) {
         return;
       }
-      if (!slab.isEmpty() || spare == null || spare == slab || !spare.isEmpty()) {
-        if (slab.isEmpty()) {
+      if (!slab.allHome() || spare == null || spare == slab || !spare.allHome()) {
+        if (slab.allHome()) {
           spare = slab;
         }
-        if (!slab.queued && slab.hasFreeSlots()) {
+        if (!slab.queued && slab.freeBlocks() > 0) {
           slab.queued = true;
           withFreeSlots.add(slab);
         }
@@ -131,12 +150,7 @@ final class SlabClass {
     withFreeSlots.remove(slab);
     slabs.remove(slab);
     directory.remove(slab);
-    for (PooledBlock block : slab.blocks()) {
-      if (block != null) {
-        usesOfReturned += block.uses();
-        largestOfReturned = Math.max(largestOfReturned, block.largestBytes());
-      }
-    }
+    slab.addTo(returned);
     bytesReserved -= slab.region().sizeBytes();
     source.free(slab.region());
   }
@@ -176,12 +190,7 @@ final class SlabClass {
       current = null;
       spare = null;
       for (Slab slab : List.copyOf(slabs)) {
-        slab.retire();
-        for (PooledBlock block : slab.blocks()) {
-          if (block != null) {
-            block.revoke();
-          }
-        }
+        slab.revokeAll();
         giveBack(slab);
       }
     } finally {
@@ -194,15 +203,11 @@ final class SlabClass {
   void addTo(PoolCounts counts) {
     lock.lock();
     try {
-      counts.uses += usesOfReturned;
-      counts.largestBytes = Math.max(counts.largestBytes, largestOfReturned);
+      counts.uses += returned.uses;
+      counts.largestBytes = Math.max(counts.largestBytes, returned.largestBytes);
       counts.peakBytes += peakBytesReserved;
       for (Slab slab : slabs) {
-        for (PooledBlock block : slab.blocks()) {
-          if (block != null) {
-            counts.add(block);
-          }
-        }
+        slab.addTo(counts);
       }
     } finally {
       lock.unlock();

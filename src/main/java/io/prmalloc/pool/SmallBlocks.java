@@ -18,14 +18,19 @@ final class SmallBlocks {
     }
   }
 
+  /** Where a request looks first; parameters as {@link #allocateSlowly}. */
+  Candidate candidates(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes, alignment)].candidates();
+  }
+
   /**
-   * Takes a slot.
+   * Takes a slot, from a new slab if need be.
    *
    * @param totalBytes from 0 to 36 KiB, header included
    * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
    */
-  PooledBlock allocate(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes, alignment)].allocate();
+  PooledBlock allocateSlowly(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes, alignment)].allocateFromNext(alignment);
   }
 
   /**

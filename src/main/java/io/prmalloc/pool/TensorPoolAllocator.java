@@ -1,9 +1,12 @@
 package io.prmalloc.pool;
 
+import static java.lang.invoke.MethodType.methodType;
+
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
+import io.prmalloc.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
@@ -17,6 +20,8 @@ import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -62,6 +67,14 @@ public final class TensorPoolAllocator implements Allocator {
   // header; a raw address has 64 bytes, or as much as its alignment.
 
   private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
+
+  /** Not final, so that it is no constant: see {@link OutOfLine}. */
+  private static MethodHandle takeSlowly =
+      OutOfLine.method(
+          MethodHandles.lookup(),
+          TensorPoolAllocator.class,
+          "takeSlowly",
+          methodType(Block.class, long.class, int.class, int.class, int.class));
 
   private final SubAllocator source;
   private final MemoryPlanner planner;
@@ -133,19 +146,44 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Block take(long bytes, int alignment) {
+    Block block = Candidate.allocate(candidates(bytes, alignment, 0, 0), alignment);
+    return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0);
+  }
+
+  /** The stacks to try for a request; what they do not serve is for {@link #takeSlowly}. */
+  private Candidate candidates(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (bytes > LifetimePolicy.SMALL_BYTES) {
+      BinTable table = bins;
+      return table == null ? null : table.candidates(bytes + largeHeader);
+    }
+    return alignment > SizeClasses.MAX_ALIGNMENT
+        ? null
+        : small.candidates((int) bytes + smallHeader, alignment);
+  }
+
+  private Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader) {
+    try {
+      return (Block) takeSlowly.invokeExact(this, bytes, alignment, smallHeader, largeHeader);
+    } catch (Throwable thrown) {
+      throw OutOfLine.rethrow(thrown);
+    }
+  }
+
+  /** What the first look did not find: see {@link #takeOutOfLine}. */
+  Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocate((int) bytes, alignment)
-          : outside.acquire(bytes, alignment, 0, null);
+          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
+          : outside.acquire(bytes, alignment, largeHeader, null);
     }
     BinTable table = bins;
     if (table != null) {
-      PooledBlock block = table.allocate(bytes, alignment);
+      PooledBlock block = table.allocateSlowly(bytes + largeHeader, alignment);
       if (block != null) {
         return block;
       }
     }
-    return takeOutside(bytes, alignment, 0);
+    return takeOutside(bytes, alignment, largeHeader);
   }
 
   private Block takeOutside(long bytes, int alignment, int headerBytes) {
@@ -168,43 +206,38 @@ public final class TensorPoolAllocator implements Allocator {
   @Override
   public long allocateRaw(long alignment, long bytes) {
     Requests.checkAlignment(alignment);
+    int header = (int) Math.max(HeaderDescriptor.FULL_BYTES, alignment);
+    Requests.totalBytes(bytes, header);
     if (!directory.isEnabled()) {
       directory.enable();
     }
     try {
-      return bytes <= LifetimePolicy.SMALL_BYTES && alignment <= SizeClasses.MAX_ALIGNMENT
-          ? allocateSmallRaw((int) alignment, bytes)
-          : allocateLargeRaw((int) alignment, bytes);
+      return openRaw((int) alignment, bytes, header);
     } catch (OutOfNativeMemoryException notToBeHad) {
       return 0;
     }
   }
 
-  private long allocateSmallRaw(int alignment, long bytes) {
-    Requests.checkBytes(bytes);
-    int header = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
-    PooledBlock block = small.allocate((int) bytes + header, alignment);
-    block.openRaw(bytes, header);
-    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + header, header);
-    return block.startAddress() + header;
+  private long openRaw(int alignment, long bytes, int header) {
+    int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
+    Candidate first = candidates(bytes, alignment, smallHeader, header);
+    Block block = Candidate.allocate(first, alignment);
+    if (block == null) {
+      block = takeOutOfLine(bytes, alignment, smallHeader, header);
+    }
+    return block instanceof PooledBlock pooled
+        ? openPooledRaw(pooled, bytes, smallHeader, header)
+        : openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
   }
 
-  private long allocateLargeRaw(int alignment, long bytes) {
-    int header = Math.max(HeaderDescriptor.FULL_BYTES, alignment);
-    long total = Requests.totalBytes(bytes, header);
-    BinTable table = bins;
-    if (table != null && bytes > LifetimePolicy.SMALL_BYTES) {
-      PooledBlock block = table.allocate(total, alignment);
-      if (block != null) {
-        int bin = LifetimePolicy.index(total, table.intervalBytes());
-        return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
-      }
+  private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
+    if (!block.isSmall()) {
+      int bin = LifetimePolicy.index(bytes + header, bins.intervalBytes());
+      return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
     }
-    Block block =
-        bytes > LifetimePolicy.SMALL_BYTES
-            ? takeOutside(bytes, alignment, header)
-            : outside.acquire(bytes, alignment, header, null);
-    return openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
+    block.openRaw(bytes, smallHeader);
+    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
+    return block.startAddress() + smallHeader;
   }
 
   private static long openLargeRaw(

@@ -1,12 +1,16 @@
 package io.prmalloc.pool;
 
+import java.util.List;
+
 /**
  * The larger bins from which a bin may borrow, because the plan saw their blocks free whenever it
  * needed one.
  *
- * <p>Threading: any thread.
+ * <p>Threading: immutable.
+ *
+ * @param targets the buffers to borrow from, smallest chunks first; all of them are tried
  */
-final class VirtualBuffer {
+record VirtualBuffer(List<Buffer> targets) {
 
   // DeepRec's VirtualBuffer is a stack with an entry per use the packing ever made; an allocation
   // looks at the top entry alone,
@@ -21,23 +25,7 @@ final class VirtualBuffer {
   // is left of the stack is the list of distinct targets, all of which are tried, smallest chunks
   // first to waste least.
 
-  private final Buffer[] targets;
-
-  /**
-   * @param targets the buffers to borrow from, by chunk size
-   */
-  VirtualBuffer(Buffer[] targets) {
-    this.targets = targets;
-  }
-
-  /** Takes a block from the first target that has one, or null. */
-  PooledBlock allocate(long alignment) {
-    for (Buffer target : targets) {
-      PooledBlock block = target.allocate(alignment);
-      if (block != null) {
-        return block;
-      }
-    }
-    return null;
+  VirtualBuffer {
+    targets = List.copyOf(targets);
   }
 }
