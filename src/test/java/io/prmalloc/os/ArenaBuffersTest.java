@@ -1,0 +1,44 @@
+package io.prmalloc.os;
+
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+class ArenaBuffersTest extends DirectMemoryContractTest {
+
+  private static final int FIRST_ARENA_JAVA = 22;
+
+  @Override
+  DirectMemory memory() {
+    assumeTrue(
+        Runtime.version().feature() >= FIRST_ARENA_JAVA, "this Java has no java.lang.foreign");
+    return new ArenaBuffers();
+  }
+
+  @Test
+  void shouldBeChosenWhenThereIsNoFlagAndUnsafeWarns() {
+    assumeTrue(
+        Runtime.version().feature() >= FIRST_ARENA_JAVA, "this Java has no java.lang.foreign");
+    assertInstanceOf(ArenaBuffers.class, DirectMemory.choose(false, 24));
+  }
+
+  @Test
+  void shouldNameTheFlagWhenThereIsNoArena() {
+    assumeTrue(Runtime.version().feature() < 21, "this Java has java.lang.foreign");
+    IllegalStateException refused = assertThrows(IllegalStateException.class, ArenaBuffers::new);
+    assertTrue(refused.getMessage().contains(AgronaAccess.FLAG), refused.getMessage());
+  }
+
+  @Test
+  void shouldRefuseAccessWhenFreed() {
+    DirectMemory memory = memory();
+    DirectMemory.Piece piece = memory.allocate(64, 100);
+    ByteBuffer slice = piece.view().slice(10, 20);
+    memory.free(piece.owner());
+    assertThrows(IllegalStateException.class, () -> slice.get(0));
+  }
+}
