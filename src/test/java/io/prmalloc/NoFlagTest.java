@@ -39,9 +39,10 @@ class NoFlagTest {
   }
 
   @Test
-  void shouldTellAddressesThroughJnaWhenThereIsNoFlag() throws Exception {
+  void shouldTellAddressesWhenThereIsNoFlag() throws Exception {
     assumeTrue(System.getProperty("os.name").equals("Linux"), "JNA is used on Linux only");
-    // From Java 24 on the JVM may warn of JNA's library here, so what it writes is not looked at.
+    // The child looks at the memory through JNA, of which Java 24 and later warn; so what it writes
+    // is not looked at.
     assertDone(new ChildJvm(directory).run(ChildMain.class, "address"));
   }
 

@@ -2,9 +2,8 @@ package io.prmalloc.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.lang.management.BufferPoolMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
@@ -39,19 +38,28 @@ abstract class DirectMemoryContractTest {
   @Test
   void shouldGiveMemoryBackAtOnceWhenFreed() {
     DirectMemory memory = memory();
-    int bytes = 32 << 20;
-    BufferPoolMXBean pool =
-        ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-            .filter(bean -> bean.getName().equals("direct"))
-            .findFirst()
-            .orElseThrow();
-    // Others in this JVM may take or lose small buffers meanwhile.
-    long before = pool.getMemoryUsed();
+    assumeTrue(OperatingSystem.residentBytes() > 0, "resident memory is not told here");
+    long bytes = 256L << 20;
+    long before = OperatingSystem.residentBytes();
     DirectMemory.Piece piece = memory.allocate(64, bytes);
-    long during = pool.getMemoryUsed();
+    for (int offset = 0; offset < bytes; offset += 1024) {
+      piece.view().put(offset, (byte) 1);
+    }
+    long during = OperatingSystem.residentBytes();
     memory.free(piece.owner());
-    long after = pool.getMemoryUsed();
-    assertTrue(during - before > bytes / 2, before + " then " + during);
-    assertTrue(during - after > bytes / 2, during + " then " + after);
+    long after = OperatingSystem.residentBytes();
+    // The collector and the compiler come and go meanwhile; a quarter is theirs.
+    assertTrue(during - before >= bytes / 4 * 3, before + " then " + during);
+    assertTrue(during - after >= bytes / 4 * 3, during + " then " + after);
+  }
+
+  @Test
+  void shouldTellTheTrueAddressWhenItTellsOne() {
+    assumeTrue(Natives.calls() instanceof JnaCalls, "there is nobody to compare with");
+    DirectMemory memory = memory();
+    DirectMemory.Piece piece = memory.allocate(4096, 100);
+    long address = piece.address();
+    assertTrue(address == 0 || address == Natives.calls().address(piece.view()), "" + address);
+    memory.free(piece.owner());
   }
 }

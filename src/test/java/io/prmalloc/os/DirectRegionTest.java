@@ -18,11 +18,16 @@ class DirectRegionTest {
   /** Memory from the heap, that counts how often it is freed and may refuse it. */
   private static final class CountingMemory implements DirectMemory {
     final List<Object> freed = new ArrayList<>();
+    final long address;
     boolean busy;
+
+    CountingMemory(long address) {
+      this.address = address;
+    }
 
     @Override
     public Piece allocate(long alignment, long bytes) {
-      return new Piece(ByteBuffer.allocate((int) bytes), "owner");
+      return new Piece(ByteBuffer.allocate((int) bytes), "owner", address);
     }
 
     @Override
@@ -47,8 +52,14 @@ class DirectRegionTest {
   }
 
   @Test
+  void shouldTellTheAddressWhenTheMemoryKnowsIt() {
+    DirectMemory memory = new CountingMemory(4096);
+    assertEquals(4096, DirectRegion.allocate(memory, 64, 100).address());
+  }
+
+  @Test
   void shouldFreeOnceWhenFreedTwice() {
-    CountingMemory memory = new CountingMemory();
+    CountingMemory memory = new CountingMemory(0);
     DirectRegion region = DirectRegion.allocate(memory, 64, 100);
     assertFalse(region.isFreed());
     assertEquals("DirectRegion[100 bytes]", region.toString());
@@ -62,7 +73,7 @@ class DirectRegionTest {
 
   @Test
   void shouldBeFreeableAgainWhenTheMemoryWasInUse() {
-    CountingMemory memory = new CountingMemory();
+    CountingMemory memory = new CountingMemory(0);
     DirectRegion region = DirectRegion.allocate(memory, 64, 100);
     memory.busy = true;
     assertEquals("in use", assertThrows(IllegalStateException.class, region::free).getMessage());
