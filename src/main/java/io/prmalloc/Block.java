@@ -65,6 +65,7 @@ public abstract class Block {
   private long state;
   private int sizeBytes;
   private int headerBytes;
+  private int largestBytes;
 
   @SuppressWarnings("UnusedVariable") // through VIEW
   private ByteBuffer view;
@@ -126,6 +127,9 @@ public abstract class Block {
   private long claim(int bytes, int header) {
     sizeBytes = bytes;
     headerBytes = header;
+    if (bytes > largestBytes) {
+      largestBytes = bytes;
+    }
     long stamp = state + 1;
     STATE.setRelease(this, stamp);
     return stamp;
@@ -250,6 +254,11 @@ public abstract class Block {
    */
   public final int sizeBytes() {
     return sizeBytes;
+  }
+
+  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
+  public final int largestBytes() {
+    return largestBytes;
   }
 
   /** Header bytes of the current or last use, 0 for a handle. Threading: as {@link #sizeBytes}. */

@@ -85,9 +85,9 @@ public final class CpuAllocator implements Allocator {
     if (closed) {
       return;
     }
-    AllocatorStats stats = heap.stats();
-    long live = heap.liveBlocks();
-    if (live > 0) {
+    if (!heap.close()) {
+      AllocatorStats stats = heap.stats();
+      long live = heap.liveBlocks();
       throw new IllegalStateException(
           "allocator "
               + name()

@@ -59,6 +59,7 @@ public final class RegionHeap {
   private long largestAllocSize;
   private long peakBytesReserved;
   private long liveBlocks;
+  private boolean closed;
 
   /**
    * Threading: any thread.
@@ -82,20 +83,25 @@ public final class RegionHeap {
    * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
    * @param ticket given to the listener when the block comes back, or null
    * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM
+   *     cannot tell addresses
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
     long capacity = Math.max(1, bytes + headerBytes);
     MemoryRegion region = source.alloc(alignment, capacity);
     RegionBlock block = new RegionBlock(region, capacity, ticket);
-    if (headerBytes > 0) {
-      try {
+    boolean linked = false;
+    try {
+      if (headerBytes > 0) {
         block.rawAddress = region.address() + headerBytes;
-      } catch (IllegalStateException noAddress) {
+      }
+      link(block, bytes);
+      linked = true;
+    } finally {
+      if (!linked) {
         source.free(region);
-        throw noAddress;
       }
     }
-    link(block, bytes);
     return block;
   }
 
@@ -112,6 +118,9 @@ public final class RegionHeap {
 
   private void link(RegionBlock block, long bytes) {
     synchronized (lock) {
+      if (closed) {
+        throw new IllegalStateException("allocator is closed");
+      }
       block.next = first;
       if (first != null) {
         first.previous = block;
@@ -147,6 +156,20 @@ public final class RegionHeap {
     }
   }
 
+  /**
+   * Lets nothing more out, if nothing is out.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return whether the heap is closed now; if not, nothing has changed
+   */
+  public boolean close() {
+    synchronized (lock) {
+      closed |= liveBlocks == 0;
+      return closed;
+    }
+  }
+
   /** Blocks that are out. Threading: any thread. */
   public long liveBlocks() {
     synchronized (lock) {
@@ -172,13 +195,15 @@ public final class RegionHeap {
   }
 
   /**
-   * Gives back every block that is still out; handles on them are closed from then on.
+   * Lets nothing more out and gives back every block that is still out; handles on them are closed
+   * from then on.
    *
    * <p>Threading: any thread, when nobody uses the memory any more.
    */
-  public void revokeAll() {
+  public void closeForcibly() {
     List<RegionBlock> live = new ArrayList<>();
     synchronized (lock) {
+      closed = true;
       for (RegionBlock block = first; block != null; block = block.next) {
         live.add(block);
       }

@@ -1,0 +1,86 @@
+package io.prmalloc.lifetime;
+
+/**
+ * Watches allocations during warm-up steps and works out which blocks can hold them all.
+ *
+ * <p>A server wraps each step in {@code try (ScopedMemoryCollector step = planner.collect())}. The
+ * allocator that the planner belongs to reports every planned allocation and release. When the plan
+ * is ready, its {@link PlanListener} hears of it, once.
+ *
+ * <p>Modelled on DeepRec's {@code MemoryPlannerBase}. Made by {@link MemoryPlannerFactory}.
+ *
+ * <p>Threading: every method may be called from any thread.
+ */
+public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, NullableMemoryPlanner {
+
+  /** Where a planner stands. */
+  public enum Phase {
+    /** Steps are counted, nothing is collected yet. */
+    WAITING,
+    /** Lives are collected and packed. */
+    COLLECTING,
+    /** The plan is made; nothing more is collected. */
+    DONE,
+    /** There will never be a plan. */
+    DISABLED
+  }
+
+  /**
+   * One planned allocation whose end is not known yet. Its holder hands it back with {@link
+   * #trackFree}.
+   */
+  public abstract static class Tracked {
+    Tracked() {}
+  }
+
+  /**
+   * Opens a step. Steps may be open at the same time, on the same or on different threads; each is
+   * its own step, to which belong the allocations of its thread while it is that thread's
+   * innermost. Allocations of threads that have no step open belong to the step opened last, or, if
+   * none is open, to the next one that closes.
+   *
+   * <p>Once the plan is made this costs one read and returns an object that does nothing.
+   *
+   * <p>Threading: any thread; the step may be closed on another one.
+   */
+  public abstract ScopedMemoryCollector collect();
+
+  /**
+   * Reports an allocation that is to be planned, one of more than {@link
+   * LifetimePolicy#SMALL_BYTES}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment what the address must be a multiple of
+   * @param totalBytes its size, header included
+   * @return what to hand to {@link #trackFree}, or null if nothing is collected now
+   */
+  public abstract Tracked trackAllocate(long alignment, long totalBytes);
+
+  /**
+   * Reports the release of an allocation.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param tracked what {@link #trackAllocate} of this planner returned
+   */
+  public abstract void trackFree(Tracked tracked);
+
+  /**
+   * Binds the allocator that gets the plan. Planner and allocator belong to each other: a second
+   * one is refused.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if a listener is bound already
+   */
+  public abstract void bind(PlanListener listener);
+
+  /** Where this planner stands. Threading: any thread; true of the moment of the call. */
+  public abstract Phase phase();
+
+  /**
+   * Steps whose lives were packed so far. Threading: any thread; true of the moment of the call.
+   */
+  public abstract int packedSteps();
+}

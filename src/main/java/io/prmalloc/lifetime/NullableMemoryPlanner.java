@@ -1,0 +1,46 @@
+package io.prmalloc.lifetime;
+
+/**
+ * A planner that never plans: the allocator behaves as if there were none.
+ *
+ * <p>DeepRec's {@code NullableMemoryPlanner}, chosen by {@code ENABLE_MEMORY_OPTIMIZATION=false}.
+ *
+ * <p>Threading: stateless.
+ */
+public final class NullableMemoryPlanner extends MemoryPlanner {
+
+  /** Threading: any thread. */
+  public NullableMemoryPlanner() {}
+
+  /** {@inheritDoc} Here: does nothing. */
+  @Override
+  public ScopedMemoryCollector collect() {
+    return ScopedMemoryCollector.IDLE;
+  }
+
+  /** {@inheritDoc} Here: always null. */
+  @Override
+  public Tracked trackAllocate(long alignment, long totalBytes) {
+    return null;
+  }
+
+  /** {@inheritDoc} Here: does nothing. */
+  @Override
+  public void trackFree(Tracked tracked) {}
+
+  /** {@inheritDoc} Here: any number may be bound, and none is ever told anything. */
+  @Override
+  public void bind(PlanListener listener) {}
+
+  /** {@inheritDoc} Here: always {@link MemoryPlanner.Phase#DISABLED}. */
+  @Override
+  public Phase phase() {
+    return Phase.DISABLED;
+  }
+
+  /** {@inheritDoc} Here: always 0. */
+  @Override
+  public int packedSteps() {
+    return 0;
+  }
+}

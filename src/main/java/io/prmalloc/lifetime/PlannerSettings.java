@@ -1,0 +1,152 @@
+package io.prmalloc.lifetime;
+
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * When a planner collects, and when it is satisfied. Steps are numbered from 0.
+ *
+ * <p>Each setting comes from {@code with…}, else from a system property, else from an environment
+ * variable (DeepRec's names), else it is the default:
+ *
+ * <table>
+ *   <caption>Settings</caption>
+ *   <tr><th>system property</th><th>environment variable</th><th>default</th></tr>
+ *   <tr><td>prmalloc.enableMemoryOptimization</td><td>ENABLE_MEMORY_OPTIMIZATION</td><td>true</td></tr>
+ *   <tr><td>prmalloc.startStatisticStep</td><td>START_STATISTIC_STEP</td><td>100</td></tr>
+ *   <tr><td>prmalloc.stableStatisticStep</td><td>STABLE_STATISTIC_STEP</td><td>10</td></tr>
+ *   <tr><td>prmalloc.maxStatisticStep</td><td>MAX_STATISTIC_STEP</td><td>100</td></tr>
+ *   <tr><td>prmalloc.stopStatisticStep</td><td>STOP_STATISTIC_STEP</td><td>none</td></tr>
+ * </table>
+ *
+ * <p>Threading: immutable.
+ *
+ * @param enabled whether there is to be a plan at all
+ * @param startStep the step with which collecting begins, from 0
+ * @param stableSteps more than so many steps in a row that change nothing end the collecting, from
+ *     0
+ * @param maxSteps more than so many collected steps end it in any case, from 0
+ * @param stopStep no step with this number or a higher one is waited for, from 0; {@link #NO_STOP}
+ *     for none
+ */
+public record PlannerSettings(
+    boolean enabled, int startStep, int stableSteps, int maxSteps, int stopStep) {
+
+  /** The {@link #stopStep} that never comes. */
+  public static final int NO_STOP = Integer.MAX_VALUE;
+
+  /** The settings of a process that says nothing: those of the reference. */
+  public static final PlannerSettings DEFAULTS = new PlannerSettings(true, 100, 10, 100, NO_STOP);
+
+  private static final String PROPERTY_PREFIX = "prmalloc.";
+
+  /**
+   * Checks the bounds.
+   *
+   * @throws IllegalArgumentException if a number is negative
+   */
+  public PlannerSettings {
+    checkNotNegative("startStep", startStep);
+    checkNotNegative("stableSteps", stableSteps);
+    checkNotNegative("maxSteps", maxSteps);
+    checkNotNegative("stopStep", stopStep);
+  }
+
+  private static void checkNotNegative(String name, int value) {
+    if (value < 0) {
+      throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
+    }
+  }
+
+  /**
+   * What system properties and environment say, defaults for the rest.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a value is not a number from 0 to 2^31 − 1, or not {@code
+   *     true} or {@code false}; the message names where it stands
+   */
+  public static PlannerSettings fromEnvironment() {
+    return from(System.getProperties(), System.getenv());
+  }
+
+  static PlannerSettings from(Properties properties, Map<String, String> environment) {
+    Source source = new Source(properties, environment);
+    return new PlannerSettings(
+        source.flag("enableMemoryOptimization", "ENABLE_MEMORY_OPTIMIZATION", DEFAULTS.enabled),
+        source.number("startStatisticStep", "START_STATISTIC_STEP", DEFAULTS.startStep),
+        source.number("stableStatisticStep", "STABLE_STATISTIC_STEP", DEFAULTS.stableSteps),
+        source.number("maxStatisticStep", "MAX_STATISTIC_STEP", DEFAULTS.maxSteps),
+        source.number("stopStatisticStep", "STOP_STATISTIC_STEP", DEFAULTS.stopStep));
+  }
+
+  /** These settings with another {@link #enabled}. Threading: any thread. */
+  public PlannerSettings withEnabled(boolean value) {
+    return new PlannerSettings(value, startStep, stableSteps, maxSteps, stopStep);
+  }
+
+  /** These settings with another {@link #startStep}. Threading: any thread. */
+  public PlannerSettings withStartStep(int value) {
+    return new PlannerSettings(enabled, value, stableSteps, maxSteps, stopStep);
+  }
+
+  /** These settings with another {@link #stableSteps}. Threading: any thread. */
+  public PlannerSettings withStableSteps(int value) {
+    return new PlannerSettings(enabled, startStep, value, maxSteps, stopStep);
+  }
+
+  /** These settings with another {@link #maxSteps}. Threading: any thread. */
+  public PlannerSettings withMaxSteps(int value) {
+    return new PlannerSettings(enabled, startStep, stableSteps, value, stopStep);
+  }
+
+  /** These settings with another {@link #stopStep}. Threading: any thread. */
+  public PlannerSettings withStopStep(int value) {
+    return new PlannerSettings(enabled, startStep, stableSteps, maxSteps, value);
+  }
+
+  private record Source(Properties properties, Map<String, String> environment) {
+
+    int number(String property, String variable, int fallback) {
+      String value = value(property, variable);
+      if (value == null) {
+        return fallback;
+      }
+      try {
+        int number = Integer.parseInt(value.trim());
+        if (number >= 0) {
+          return number;
+        }
+      } catch (NumberFormatException e) {
+        throw bad(property, variable, value, "a number from 0 to " + Integer.MAX_VALUE, e);
+      }
+      throw bad(property, variable, value, "a number from 0 to " + Integer.MAX_VALUE, null);
+    }
+
+    boolean flag(String property, String variable, boolean fallback) {
+      String value = value(property, variable);
+      if (value == null) {
+        return fallback;
+      }
+      return switch (value.trim()) {
+        case "true", "1" -> true;
+        case "false", "0" -> false;
+        default -> throw bad(property, variable, value, "true or false", null);
+      };
+    }
+
+    private String value(String property, String variable) {
+      String value = properties.getProperty(PROPERTY_PREFIX + property);
+      return value != null ? value : environment.get(variable);
+    }
+
+    private IllegalArgumentException bad(
+        String property, String variable, String value, String wanted, Throwable cause) {
+      String name =
+          properties.getProperty(PROPERTY_PREFIX + property) != null
+              ? "system property " + PROPERTY_PREFIX + property
+              : "environment variable " + variable;
+      return new IllegalArgumentException(name + " is '" + value + "', not " + wanted, cause);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.lifetime.MemoryPlanner;
+import java.util.Locale;
+
+/** The text of {@link TensorPoolAllocator#dumpStats}. */
+final class PoolReport {
+
+  private PoolReport() {}
+
+  static String of(
+      AllocatorStats stats, PoolStats pool, int slabs, MemoryPlanner.Phase phase, BinTable table) {
+    StringBuilder text = new StringBuilder();
+    line(text, "phase %s after %d packed steps", phase, pool.packedSteps());
+    line(
+        text,
+        "bytes: in use %,d, peak at most %,d, reserved %,d, peak reserved %,d, limit %s",
+        stats.bytesInUse(),
+        stats.peakBytesInUse(),
+        stats.bytesReserved(),
+        stats.peakBytesReserved(),
+        stats.bytesLimit().isPresent()
+            ? String.format(Locale.ROOT, "%,d", stats.bytesLimit().getAsLong())
+            : "none");
+    line(
+        text,
+        "requests: hits %,d, misses %,d, null bins %,d, small %,d in %,d slabs, unpooled %,d",
+        pool.hits(),
+        pool.misses(),
+        pool.nullBins(),
+        pool.smallRequests(),
+        slabs,
+        pool.unpooledRequests());
+    if (table != null) {
+      plan(text, pool, table);
+    }
+    return text.toString();
+  }
+
+  private static void plan(StringBuilder text, PoolStats pool, BinTable table) {
+    line(
+        text,
+        "plan: interval %,d, %,d bytes planned, %,d reserved, %,d blocks added by the rehearsal",
+        pool.policyIntervalBytes(),
+        pool.planBytes(),
+        pool.arenaBytes(),
+        pool.addedBlocks());
+    line(
+        text,
+        "%8s %14s %10s %8s %8s %8s %12s",
+        "bin",
+        "chunk",
+        "alignment",
+        "blocks",
+        "free",
+        "used",
+        "uses");
+    for (Bin bin : table.bins()) {
+      Buffer own = bin.own();
+      if (own == null) {
+        line(text, "%8d %,14d %10s %8d   borrows only", bin.index(), bin.chunkBytes(), "-", 0);
+        continue;
+      }
+      long uses = 0;
+      int used = 0;
+      for (PooledBlock block : own.blocks()) {
+        uses += block.uses();
+        used += block.uses() > 0 ? 1 : 0;
+      }
+      line(
+          text,
+          "%8d %,14d %10d %8d %8d %8d %,12d",
+          bin.index(),
+          bin.chunkBytes(),
+          own.alignment(),
+          own.blocks().length,
+          own.freeBlocks(),
+          used,
+          uses);
+    }
+  }
+
+  private static void line(StringBuilder text, String format, Object... values) {
+    text.append(String.format(Locale.ROOT, format, values)).append('\n');
+  }
+}

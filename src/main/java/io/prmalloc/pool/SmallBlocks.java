@@ -1,0 +1,74 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.SubAllocator;
+
+/**
+ * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec
+ * sends these to malloc, which on the JVM is a native call and a header that somebody must look up.
+ *
+ * <p>Threading: any thread.
+ */
+final class SmallBlocks {
+
+  private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
+
+  SmallBlocks(SubAllocator source, AddressDirectory directory) {
+    for (int i = 0; i < classes.length; i++) {
+      classes[i] = new SlabClass(SizeClasses.slotBytes(i), source, directory);
+    }
+  }
+
+  /**
+   * Takes a slot.
+   *
+   * @param totalBytes from 0 to 36 KiB, header included
+   * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
+   */
+  PooledBlock allocate(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes, alignment)].allocate();
+  }
+
+  /**
+   * Closes all slabs if all slots are home, and lets nobody else in until {@link #reopen} or {@link
+   * #free} of this thread; else nothing has changed.
+   */
+  boolean retire() {
+    for (int i = 0; i < classes.length; i++) {
+      if (!classes[i].retire()) {
+        for (int undone = 0; undone < i; undone++) {
+          classes[undone].reopen();
+        }
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Undoes {@link #retire}. */
+  void reopen() {
+    for (SlabClass slabClass : classes) {
+      slabClass.reopen();
+    }
+  }
+
+  /** Gives every slab back, whatever is still in use. */
+  void free() {
+    for (SlabClass slabClass : classes) {
+      slabClass.free();
+    }
+  }
+
+  void addTo(PoolCounts counts) {
+    for (SlabClass slabClass : classes) {
+      slabClass.addTo(counts);
+    }
+  }
+
+  int slabs() {
+    int slabs = 0;
+    for (SlabClass slabClass : classes) {
+      slabs += slabClass.slabs();
+    }
+    return slabs;
+  }
+}

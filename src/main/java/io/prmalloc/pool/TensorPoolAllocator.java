@@ -1,0 +1,577 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.Allocator;
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.Block;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.Requests;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.lifetime.MemoryPlannerFactory;
+import io.prmalloc.lifetime.PlannerSettings;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The allocator that learns. During warm-up it passes requests on and watches; when its planner has
+ * a plan it reserves one arena and serves from pooled stacks, without system calls, page faults or
+ * garbage.
+ *
+ * <pre>{@code
+ * try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
+ *   while (serving()) {
+ *     try (ScopedMemoryCollector step = pool.collect()) {
+ *       try (Allocation input = pool.allocate(inputBytes)) {
+ *         infer(input.byteBuffer());
+ *       }
+ *     }
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>Modelled on DeepRec's {@code TensorPoolAllocator} (PRMalloc).
+ *
+ * <p>Threading: as {@link Allocator} says.
+ */
+public final class TensorPoolAllocator implements Allocator {
+
+  // Three sources, by size and by what the plan knows:
+  //
+  //   up to 32 KiB     SmallBlocks: slabs by size class, from the first request on
+  //   planned          BinTable: published by one volatile write when it is complete; from then on
+  // every request that reads it
+  //                    is served from it. Requests that read null a moment earlier go outside, and
+  // find their way home there,
+  //                    because a block knows its home. So the switch-over waits for nobody and
+  // stops nobody.
+  //   all the rest     RegionHeap: a region each, tracked by the planner while it collects
+  //
+  // Nothing is counted on the way of a hit: blocks count their own uses.
+  //
+  // Whether a request is small is decided by the bytes asked for, its bin by the bytes and the
+  // header together. A handle has no
+  // header; a raw address has 64 bytes, or as much as its alignment.
+
+  private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
+
+  private final SubAllocator source;
+  private final MemoryPlanner planner;
+  private final double maxOversize;
+
+  private final AddressDirectory directory = new AddressDirectory();
+  private final SmallBlocks small;
+  private final RegionHeap outside;
+
+  private volatile BinTable bins;
+
+  private final ReentrantLock lifecycle = new ReentrantLock();
+  private boolean closed;
+  private LifetimePlan plan;
+  private int addedBlocks;
+
+  private TensorPoolAllocator(Builder builder) {
+    this.source = builder.source != null ? builder.source : SubAllocator.direct();
+    this.maxOversize = builder.maxOversize;
+    this.planner = builder.makePlanner();
+    this.small = new SmallBlocks(source, directory);
+    this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
+    planner.bind(this::onPlan);
+  }
+
+  /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  @Override
+  public String name() {
+    return "tensorpool_cpu";
+  }
+
+  /** The planner of this allocator. Threading: any thread. */
+  public MemoryPlanner planner() {
+    return planner;
+  }
+
+  /**
+   * Opens a step: {@code planner().collect()}.
+   *
+   * <p>Threading: any thread.
+   */
+  public ScopedMemoryCollector collect() {
+    return planner.collect();
+  }
+
+  /**
+   * Whether planned requests are served from the arena by now. Threading: any thread; once true,
+   * true until closed.
+   */
+  public boolean isPooling() {
+    return bins != null;
+  }
+
+  @Override
+  public Allocation allocate(long bytes) {
+    Requests.checkBytes(bytes);
+    return take(bytes, (int) DEFAULT_ALIGNMENT).open(bytes);
+  }
+
+  @Override
+  public Allocation allocate(long bytes, long alignment) {
+    Requests.checkBytes(bytes);
+    Requests.checkAlignment(alignment);
+    return take(bytes, (int) alignment).open(bytes);
+  }
+
+  private Block take(long bytes, int alignment) {
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return alignment <= SizeClasses.MAX_ALIGNMENT
+          ? small.allocate((int) bytes, alignment)
+          : outside.acquire(bytes, alignment, 0, null);
+    }
+    BinTable table = bins;
+    if (table != null) {
+      PooledBlock block = table.allocate(bytes, alignment);
+      if (block != null) {
+        return block;
+      }
+    }
+    return takeOutside(bytes, alignment, 0);
+  }
+
+  private Block takeOutside(long bytes, int alignment, int headerBytes) {
+    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
+    if (tracked == null) {
+      return outside.acquire(bytes, alignment, headerBytes, null);
+    }
+    boolean taken = false;
+    try {
+      Block block = outside.acquire(bytes, alignment, headerBytes, tracked);
+      taken = true;
+      return block;
+    } finally {
+      if (!taken) {
+        planner.trackFree(tracked);
+      }
+    }
+  }
+
+  @Override
+  public long allocateRaw(long alignment, long bytes) {
+    Requests.checkAlignment(alignment);
+    if (!directory.isEnabled()) {
+      directory.enable();
+    }
+    try {
+      return bytes <= LifetimePolicy.SMALL_BYTES && alignment <= SizeClasses.MAX_ALIGNMENT
+          ? allocateSmallRaw((int) alignment, bytes)
+          : allocateLargeRaw((int) alignment, bytes);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
+  }
+
+  private long allocateSmallRaw(int alignment, long bytes) {
+    Requests.checkBytes(bytes);
+    int header = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
+    PooledBlock block = small.allocate((int) bytes + header, alignment);
+    block.openRaw(bytes, header);
+    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + header, header);
+    return block.startAddress() + header;
+  }
+
+  private long allocateLargeRaw(int alignment, long bytes) {
+    int header = Math.max(HeaderDescriptor.FULL_BYTES, alignment);
+    long total = Requests.totalBytes(bytes, header);
+    BinTable table = bins;
+    if (table != null && bytes > LifetimePolicy.SMALL_BYTES) {
+      PooledBlock block = table.allocate(total, alignment);
+      if (block != null) {
+        int bin = LifetimePolicy.index(total, table.intervalBytes());
+        return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
+      }
+    }
+    Block block =
+        bytes > LifetimePolicy.SMALL_BYTES
+            ? takeOutside(bytes, alignment, header)
+            : outside.acquire(bytes, alignment, header, null);
+    return openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
+  }
+
+  private static long openLargeRaw(
+      Block block, long start, long bytes, int header, int bin, int internalBin) {
+    block.openRaw(bytes, header);
+    HeaderDescriptor.writeFull(
+        block.region().buffer(),
+        block.offset() + header,
+        block.uses(),
+        bin,
+        internalBin,
+        start,
+        header,
+        bytes);
+    return start + header;
+  }
+
+  @Override
+  public void deallocateRaw(long address) {
+    if (address == 0) {
+      return;
+    }
+    if (directory.find(address) instanceof PooledBlock block) {
+      deallocatePooled(block, address);
+    } else {
+      deallocateOutside(outside.findRaw(address), address);
+    }
+  }
+
+  private void deallocatePooled(PooledBlock block, long address) {
+    int header = block.headerBytes();
+    if (header == 0 || address != block.startAddress() + header || !block.isLive()) {
+      throw notOurs(address);
+    }
+    int user = block.offset() + header;
+    if (block.isSmall()) {
+      HeaderDescriptor.checkLight(block.region().buffer(), user, header);
+    } else {
+      int bytes = block.sizeBytes();
+      HeaderDescriptor.checkFull(
+          block.region().buffer(),
+          user,
+          block.uses(),
+          LifetimePolicy.index((long) bytes + header, bins.intervalBytes()),
+          block.bin(),
+          block.startAddress(),
+          header,
+          bytes);
+    }
+    if (!block.closeRaw()) {
+      throw notOurs(address);
+    }
+  }
+
+  private void deallocateOutside(Block block, long address) {
+    if (block == null || !block.isLive()) {
+      throw notOurs(address);
+    }
+    int header = block.headerBytes();
+    HeaderDescriptor.checkFull(
+        block.region().buffer(),
+        block.offset() + header,
+        block.uses(),
+        -1,
+        -1,
+        address - header,
+        header,
+        block.sizeBytes());
+    if (!block.closeRaw()) {
+      throw notOurs(address);
+    }
+  }
+
+  private IllegalArgumentException notOurs(long address) {
+    return new IllegalArgumentException(
+        "address 0x"
+            + Long.toHexString(address)
+            + " is not one that "
+            + name()
+            + " gave out and has not got back");
+  }
+
+  private void onPlan(LifetimePlan made) {
+    int[] blocks = new Rehearsal(made, maxOversize).run();
+    lifecycle.lock();
+    try {
+      if (closed || bins != null) {
+        return;
+      }
+      BinTable table = BinTable.build(made, blocks, maxOversize, source);
+      for (AddressDirectory.Span span : table.spans()) {
+        directory.add(span);
+      }
+      plan = made;
+      addedBlocks =
+          Arrays.stream(blocks).sum()
+              - made.bins().stream().mapToInt(LifetimePlan.BinPlan::blocks).sum();
+      // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
+      // and deallocatePooled.
+      bins = table;
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  @Override
+  public AllocatorStats stats() {
+    AllocatorStats unpooled = outside.stats();
+    PoolCounts counts = new PoolCounts();
+    small.addTo(counts);
+    BinTable table = bins;
+    if (table != null) {
+      table.addTo(counts);
+    }
+    return new AllocatorStats(
+        unpooled.numAllocs() + counts.uses,
+        unpooled.bytesInUse() + counts.bytesInUse,
+        unpooled.peakBytesInUse() + counts.peakBytes,
+        Math.max(unpooled.largestAllocSize(), counts.largestBytes),
+        source.bytesLimit(),
+        source.bytesReserved(),
+        unpooled.peakBytesReserved());
+  }
+
+  /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
+  public PoolStats poolStats() {
+    PoolCounts smallCounts = new PoolCounts();
+    small.addTo(smallCounts);
+    PoolCounts pooled = new PoolCounts();
+    lifecycle.lock();
+    try {
+      BinTable table = bins;
+      if (table != null) {
+        table.addTo(pooled);
+      }
+      return new PoolStats(
+          pooled.uses,
+          table == null ? 0 : table.misses(),
+          table == null ? 0 : table.nullBins(),
+          smallCounts.uses,
+          outside.stats().numAllocs(),
+          table == null ? 0 : table.intervalBytes(),
+          table == null ? 0 : plan.totalBytes(),
+          table == null ? 0 : addedBlocks,
+          table == null ? 0 : table.arenaBytes(),
+          planner.packedSteps());
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /**
+   * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and
+   * uses. Its form may change.
+   *
+   * <p>Threading: any thread.
+   */
+  public String dumpStats() {
+    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), bins);
+  }
+
+  @Override
+  public void close() {
+    lifecycle.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      if (!retireAll()) {
+        throw stillInUse();
+      }
+      release();
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** Makes sure that nothing is out and nothing can be taken; else leaves everything as it was. */
+  private boolean retireAll() {
+    if (!small.retire()) {
+      return false;
+    }
+    BinTable table = bins;
+    if (table == null || table.retire()) {
+      if (outside.close()) {
+        return true;
+      }
+      if (table != null) {
+        table.reopen();
+      }
+    }
+    small.reopen();
+    return false;
+  }
+
+  private IllegalStateException stillInUse() {
+    PoolCounts counts = new PoolCounts();
+    small.addTo(counts);
+    BinTable table = bins;
+    if (table != null) {
+      table.addTo(counts);
+    }
+    return new IllegalStateException(
+        "allocator "
+            + name()
+            + " still has "
+            + (counts.liveBlocks + outside.liveBlocks())
+            + " allocations of "
+            + (counts.bytesInUse + outside.stats().bytesInUse())
+            + " bytes in use; closeForcibly() takes them away");
+  }
+
+  /**
+   * Gives every byte back to the system although some may be in use. Handles that are still open
+   * are closed from then on; to use a buffer or an address that came from here is undefined.
+   *
+   * <p>Threading: any thread, when nobody uses the memory any more.
+   */
+  public void closeForcibly() {
+    lifecycle.lock();
+    try {
+      if (!closed) {
+        outside.closeForcibly();
+        release();
+      }
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private void release() {
+    closed = true;
+    BinTable table = bins;
+    bins = null;
+    if (table != null) {
+      table.spans().forEach(directory::remove);
+      table.free();
+    }
+    small.free();
+  }
+
+  /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
+  public static final class Builder {
+
+    private SubAllocator source;
+    private MemoryPlanner planner;
+    private Executor executor;
+    private PlannerSettings settings;
+    private double maxOversize = 2;
+
+    private Builder() {}
+
+    private PlannerSettings settings() {
+      if (settings == null) {
+        settings = PlannerSettings.fromEnvironment();
+      }
+      return settings;
+    }
+
+    private MemoryPlanner makePlanner() {
+      if (planner != null) {
+        return planner;
+      }
+      Executor packing = executor != null ? executor : MemoryPlannerFactory.newPlannerExecutor();
+      return MemoryPlannerFactory.create(settings(), packing);
+    }
+
+    /**
+     * Where memory comes from; default {@link SubAllocator#direct()}. Stays the caller's.
+     * Threading: not safe.
+     */
+    public Builder subAllocator(SubAllocator value) {
+      source = value;
+      return this;
+    }
+
+    /**
+     * The planner; default one of its own, made from the settings below. With a planner given,
+     * those have no effect.
+     *
+     * <p>Threading: not safe.
+     */
+    public Builder planner(MemoryPlanner value) {
+      planner = value;
+      return this;
+    }
+
+    /**
+     * What runs the packing; default a daemon thread of its own that goes when idle. {@code
+     * Runnable::run} packs within the close of a step.
+     *
+     * <p>Threading: not safe.
+     */
+    public Builder executor(Executor value) {
+      executor = value;
+      return this;
+    }
+
+    /** Whether to plan and pool at all; see {@link PlannerSettings}. Threading: not safe. */
+    public Builder enableMemoryOptimization(boolean value) {
+      settings = settings().withEnabled(value);
+      return this;
+    }
+
+    /**
+     * Number of the step with which collecting begins, from 0; see {@link PlannerSettings}.
+     * Threading: not safe.
+     */
+    public Builder startStatisticStep(int value) {
+      settings = settings().withStartStep(value);
+      return this;
+    }
+
+    /**
+     * More than so many steps in a row that change nothing end it; see {@link PlannerSettings}.
+     * Threading: not safe.
+     */
+    public Builder stableStatisticStep(int value) {
+      settings = settings().withStableSteps(value);
+      return this;
+    }
+
+    /**
+     * More than so many collected steps end it; see {@link PlannerSettings}. Threading: not safe.
+     */
+    public Builder maxStatisticStep(int value) {
+      settings = settings().withMaxSteps(value);
+      return this;
+    }
+
+    /**
+     * No step with this number or a higher one is waited for; see {@link PlannerSettings}.
+     * Threading: not safe.
+     */
+    public Builder stopStatisticStep(int value) {
+      settings = settings().withStopStep(value);
+      return this;
+    }
+
+    /**
+     * How large a chunk of a larger bin may be, as a multiple of the bytes asked for, when a
+     * request finds its own bin empty or has none; default 2, and 1 for never.
+     *
+     * <p>Threading: not safe.
+     *
+     * @throws IllegalArgumentException if {@code value} is less than 1 or not a number
+     */
+    public Builder maxOversize(double value) {
+      if (!(value >= 1)) {
+        throw new IllegalArgumentException("maxOversize " + value + " is less than 1");
+      }
+      maxOversize = value;
+      return this;
+    }
+
+    /**
+     * Makes the allocator.
+     *
+     * <p>Threading: not safe.
+     *
+     * @throws IllegalArgumentException if a system property or environment variable holds nonsense
+     * @throws IllegalStateException if the planner given belongs to another allocator
+     */
+    public TensorPoolAllocator build() {
+      return new TensorPoolAllocator(this);
+    }
+  }
+}
