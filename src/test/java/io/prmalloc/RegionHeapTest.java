@@ -1,6 +1,7 @@
 package io.prmalloc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -39,13 +40,13 @@ class RegionHeapTest {
   }
 
   @Test
-  void shouldCloseEveryHandleWhenAllAreRevoked() {
+  void shouldCloseEveryHandleWhenClosedForcibly() {
     List<Allocation> handles = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       handles.add(heap.acquire(100, 64, 0, i).open(100));
     }
     handles.get(2).close();
-    heap.revokeAll();
+    heap.closeForcibly();
     assertEquals(0, heap.liveBlocks());
     assertEquals(0, heap.stats().bytesInUse());
     assertEquals(0, source.bytesReserved());
@@ -54,5 +55,17 @@ class RegionHeapTest {
       assertThrows(IllegalStateException.class, handle::byteBuffer);
     }
     assertEquals(5, released.size());
+  }
+
+  @Test
+  void shouldGiveTheRegionBackWhenClosedMeanwhile() {
+    Allocation handle = heap.acquire(100, 64, 0, null).open(100);
+    assertFalse(heap.close());
+    handle.close();
+    assertTrue(heap.close());
+    assertThrows(IllegalStateException.class, () -> heap.acquire(100, 64, 0, null));
+    assertThrows(IllegalStateException.class, () -> heap.acquire(100, 64, 64, null));
+    assertEquals(0, source.bytesReserved());
+    assertEquals(1, heap.stats().numAllocs());
   }
 }
