@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Direct buffers from {@code java.lang.foreign}, each in a shared arena of its own that is closed
@@ -12,8 +13,12 @@ import java.nio.ByteOrder;
  *
  * <p>Differences to {@link CleanedBuffers}: closing stops all threads for a handshake and so costs
  * some 70 µs; a buffer that nobody gives back is never freed; access after the end throws {@link
- * IllegalStateException} instead of being undefined; and asynchronous channels refuse these
- * buffers. Both count against {@code MaxDirectMemorySize} and zero the memory.
+ * IllegalStateException} instead of being undefined; asynchronous channels refuse these buffers;
+ * and addresses are known without a flag or native call.
+ *
+ * <p>The JVM counts arenas neither against {@code MaxDirectMemorySize} nor in its {@code direct}
+ * buffer pool. They are counted here, so that the same limit holds with and without the flag; the
+ * JVM's other direct buffers are not in this count.
  *
  * <p>Threading: any thread.
  */
@@ -22,16 +27,24 @@ final class ArenaBuffers implements DirectMemory {
   // By method handles, because our bytecode is of Java 17. None of these methods is a restricted
   // one, so the JVM has nothing to warn of.
 
+  /** An arena and how many bytes were counted for it. */
+  private record Owner(Object arena, long bytes) {}
+
+  private final long limitBytes;
+  private final AtomicLong reservedBytes = new AtomicLong();
   private final MethodHandle open;
   private final MethodHandle allocate;
   private final MethodHandle asByteBuffer;
+  private final MethodHandle address;
   private final MethodHandle close;
 
   /**
+   * @param limitBytes the most bytes to take at a time
    * @throws IllegalStateException if this JVM has no {@code java.lang.foreign}; the message holds
    *     the flag that helps
    */
-  ArenaBuffers() {
+  ArenaBuffers(long limitBytes) {
+    this.limitBytes = limitBytes;
     try {
       Class<?> arena = Class.forName("java.lang.foreign.Arena");
       Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
@@ -49,6 +62,10 @@ final class ArenaBuffers implements DirectMemory {
           lookup
               .findVirtual(segment, "asByteBuffer", MethodType.methodType(ByteBuffer.class))
               .asType(MethodType.methodType(ByteBuffer.class, Object.class));
+      address =
+          lookup
+              .findVirtual(segment, "address", MethodType.methodType(long.class))
+              .asType(MethodType.methodType(long.class, Object.class));
       close =
           lookup
               .findVirtual(arena, "close", MethodType.methodType(void.class))
@@ -63,22 +80,48 @@ final class ArenaBuffers implements DirectMemory {
 
   @Override
   public Piece allocate(long alignment, long bytes) {
+    reserve(bytes);
+    boolean taken = false;
     try {
       Object arena = (Object) open.invokeExact();
       Object segment = (Object) allocate.invokeExact(arena, bytes, alignment);
       ByteBuffer view = (ByteBuffer) asByteBuffer.invokeExact(segment);
-      return new Piece(view.order(ByteOrder.nativeOrder()), arena);
+      long start = (long) address.invokeExact(segment);
+      taken = true;
+      return new Piece(view.order(ByteOrder.nativeOrder()), new Owner(arena, bytes), start);
     } catch (Throwable thrown) {
       throw Rethrow.unchecked(thrown);
+    } finally {
+      if (!taken) {
+        reservedBytes.addAndGet(-bytes);
+      }
     }
+  }
+
+  private void reserve(long bytes) {
+    long before;
+    do {
+      before = reservedBytes.get();
+      if (bytes > limitBytes - before) {
+        throw new OutOfMemoryError(
+            "cannot reserve "
+                + bytes
+                + " bytes of direct memory: "
+                + before
+                + " reserved, MaxDirectMemorySize "
+                + limitBytes);
+      }
+    } while (!reservedBytes.compareAndSet(before, before + bytes));
   }
 
   @Override
   public void free(Object owner) {
+    Owner owned = (Owner) owner;
     try {
-      close.invokeExact(owner);
+      close.invokeExact(owned.arena());
     } catch (Throwable thrown) {
       throw Rethrow.unchecked(thrown);
     }
+    reservedBytes.addAndGet(-owned.bytes());
   }
 }

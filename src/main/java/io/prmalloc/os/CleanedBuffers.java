@@ -81,7 +81,7 @@ final class CleanedBuffers implements DirectMemory {
     ByteBuffer whole = ByteBuffer.allocateDirect((int) (bytes + padding));
     int misalignment = whole.alignmentOffset(0, (int) alignment);
     int start = misalignment == 0 ? 0 : (int) alignment - misalignment;
-    return new Piece(whole.slice(start, (int) bytes).order(ByteOrder.nativeOrder()), whole);
+    return new Piece(whole.slice(start, (int) bytes).order(ByteOrder.nativeOrder()), whole, 0);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package io.prmalloc.os;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 
 /**
@@ -25,8 +27,9 @@ interface DirectMemory {
    *
    * @param view the aligned part, direct, in native byte order
    * @param owner what {@link #free} needs to give the memory back
+   * @param address of the view's first byte, 0 where this way does not tell
    */
-  record Piece(ByteBuffer view, Object owner) {}
+  record Piece(ByteBuffer view, Object owner, long address) {}
 
   /**
    * Takes memory that reads as zero.
@@ -57,7 +60,28 @@ interface DirectMemory {
     if (openToAgrona) {
       return CleanedBuffers.throughAgrona();
     }
-    return javaVersion < FIRST_WARNING_JAVA ? CleanedBuffers.throughUnsafe() : new ArenaBuffers();
+    return javaVersion < FIRST_WARNING_JAVA
+        ? CleanedBuffers.throughUnsafe()
+        : new ArenaBuffers(maxBytes());
+  }
+
+  /**
+   * The JVM's {@code MaxDirectMemorySize} in bytes; where nobody set it, or it is not told, the
+   * largest size of the heap, as in the JVM itself.
+   */
+  static long maxBytes() {
+    try {
+      long set =
+          ManagementFactory.getPlatformMXBeans(HotSpotDiagnosticMXBean.class).stream()
+              .mapToLong(
+                  bean -> ProcFiles.number(bean.getVMOption("MaxDirectMemorySize").getValue()))
+              .findFirst()
+              .orElse(0);
+      return set > 0 ? set : Runtime.getRuntime().maxMemory();
+    } catch (IllegalArgumentException | LinkageError notTold) {
+      // Another JVM, or one made without the management modules.
+      return Runtime.getRuntime().maxMemory();
+    }
   }
 
   /** Chosen at the first use. */

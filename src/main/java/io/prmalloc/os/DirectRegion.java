@@ -11,7 +11,10 @@ import org.agrona.BufferUtil;
  *
  * <p>On Java 24 and later without {@link AgronaAccess#FLAG} the buffer lives in a shared arena of
  * {@code java.lang.foreign}: {@link #free} then costs some 70 µs, access after it throws, a region
- * that is dropped without it is never given back, and asynchronous channels refuse the buffer.
+ * that is dropped without it is never given back, and asynchronous channels refuse the buffer. The
+ * JVM does not count such memory, so we do: regions together stay within {@code
+ * MaxDirectMemorySize}, beside the JVM's other direct buffers, and its {@code direct} buffer pool
+ * does not show them.
  *
  * <p>Threading: as {@link MemoryRegion} says.
  */
@@ -27,14 +30,15 @@ public final class DirectRegion extends MemoryRegion {
     super(piece.view());
     this.memory = memory;
     this.owner = piece.owner();
+    this.address = piece.address();
   }
 
   /**
    * Takes a region of exactly {@code bytes} bytes. Alignments over 8 may cost up to {@code
    * alignment − 1} bytes more behind the scenes.
    *
-   * <p>Where the JVM's limit is reached it first runs the collector to find forgotten buffers,
-   * which takes up to half a second.
+   * <p>Where the JVM's limit is reached it mostly first runs the collector to find forgotten
+   * buffers, which takes up to half a second.
    *
    * <p>Threading: any thread.
    *
@@ -58,8 +62,7 @@ public final class DirectRegion extends MemoryRegion {
   /**
    * {@inheritDoc}
    *
-   * <p>Without the flag the first call loads JNA's native library, and from Java 24 on the JVM
-   * warns of that unless it runs with {@code --enable-native-access=ALL-UNNAMED}.
+   * <p>Before Java 24 and without the flag the first call loads JNA's native library.
    */
   @Override
   public long address() {

@@ -5,9 +5,10 @@ import java.util.Locale;
 /**
  * What the operating system tells of itself and of this process.
  *
- * <p>Faults and peak memory come from {@code getrusage}, which loads JNA's native library at the
- * first call; where that does not work they come from {@code /proc}, and where that is missing too
- * they are 0. Everything else is read from files and never loads anything.
+ * <p>Faults, peak memory and {@link #trimHeap} load JNA's native library at the first call, of
+ * which Java 24 and later warn unless they run with {@code --enable-native-access=ALL-UNNAMED}.
+ * Where JNA does not work, faults and peak memory come from {@code /proc}, and where that is
+ * missing too they are 0. Everything else is read from files and never loads anything.
  *
  * <p>Threading: any thread.
  */

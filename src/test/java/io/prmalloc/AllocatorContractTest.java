@@ -1,0 +1,366 @@
+package io.prmalloc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.jna.Pointer;
+import io.prmalloc.os.MemoryRegion;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+/** What every allocator must do, whatever its memory comes from. */
+abstract class AllocatorContractTest {
+
+  private static final int MIB = 1 << 20;
+
+  /** An allocator over a source of its own. */
+  abstract Allocator create(SubAllocator source);
+
+  private Allocator create() {
+    return create(SubAllocator.direct());
+  }
+
+  @Test
+  void shouldGiveAlignedMemoryOfItsOwnWhenAskedForHandles() {
+    try (Allocator allocator = create()) {
+      for (long alignment = 1; alignment <= MIB; alignment *= 4) {
+        for (int bytes : new int[] {1, 100, 4096, 40_000, MIB + 1}) {
+          try (Allocation one = allocator.allocate(bytes, alignment);
+              Allocation two = allocator.allocate(bytes, alignment)) {
+            assertEquals(bytes, one.sizeBytes());
+            assertEquals(0, one.address() % alignment, "alignment " + alignment);
+            assertEquals(0, two.address() % alignment, "alignment " + alignment);
+            fill(one.byteBuffer(), (byte) 1);
+            fill(two.byteBuffer(), (byte) 2);
+            assertEquals(1, one.byteBuffer().get(0));
+            assertEquals(1, one.byteBuffer().get(bytes - 1));
+            assertEquals(2, two.byteBuffer().get(0));
+          }
+        }
+      }
+    }
+  }
+
+  private static void fill(ByteBuffer buffer, byte value) {
+    for (int i = 0; i < buffer.limit(); i++) {
+      buffer.put(i, value);
+    }
+  }
+
+  @Test
+  void shouldAlignToACacheLineWhenNoAlignmentIsAsked() {
+    try (Allocator allocator = create();
+        Allocation allocation = allocator.allocate(10)) {
+      assertEquals(0, allocation.address() % Allocator.DEFAULT_ALIGNMENT);
+    }
+  }
+
+  @Test
+  void shouldShowTheSameBytesWhenSeenThroughEveryView() {
+    try (Allocator allocator = create();
+        Allocation allocation = allocator.allocate(100)) {
+      ByteBuffer bytes = allocation.byteBuffer();
+      UnsafeBuffer agrona = allocation.buffer();
+      assertEquals(ByteOrder.nativeOrder(), bytes.order());
+      assertEquals(100, bytes.limit());
+      assertEquals(0, bytes.position());
+      assertEquals(100, agrona.capacity());
+      assertEquals(allocation.address(), agrona.addressOffset());
+      bytes.putLong(92, 0x0102030405060708L);
+      assertEquals(0x0102030405060708L, agrona.getLong(92));
+      bytes.position(5);
+      assertSame(bytes, allocation.byteBuffer());
+      assertEquals(5, allocation.byteBuffer().position());
+      assertSame(agrona, allocation.buffer());
+    }
+  }
+
+  @Test
+  void shouldGiveAFreshViewWhenMemoryIsUsedAgain() {
+    try (Allocator allocator = create()) {
+      for (int bytes : new int[] {100, 90, 100}) {
+        try (Allocation allocation = allocator.allocate(bytes)) {
+          ByteBuffer view = allocation.byteBuffer();
+          assertEquals(bytes, view.limit());
+          assertEquals(0, view.position());
+          assertEquals(ByteOrder.nativeOrder(), view.order());
+          assertEquals(bytes, allocation.buffer().capacity());
+          view.position(7).limit(9).order(ByteOrder.BIG_ENDIAN);
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldGiveAnEmptyHandleWhenZeroBytesAreAsked() {
+    try (Allocator allocator = create();
+        Allocation allocation = allocator.allocate(0)) {
+      assertEquals(0, allocation.sizeBytes());
+      assertEquals(0, allocation.byteBuffer().limit());
+      assertEquals(0, allocation.buffer().capacity());
+      assertNotEquals(0, allocation.address());
+      assertEquals(0, allocator.stats().bytesInUse());
+      assertEquals(1, allocator.stats().numAllocs());
+    }
+  }
+
+  @Test
+  void shouldChangeNothingWhenArgumentsAreBad() {
+    try (Allocator allocator = create()) {
+      AllocatorStats before = allocator.stats();
+      for (long bytes : new long[] {-1, Long.MIN_VALUE, MemoryRegion.MAX_BYTES + 1}) {
+        String message =
+            assertThrows(IllegalArgumentException.class, () -> allocator.allocate(bytes))
+                .getMessage();
+        assertTrue(message.startsWith("bytes " + bytes + " "), message);
+        assertThrows(IllegalArgumentException.class, () -> allocator.allocate(bytes, 1));
+        assertThrows(IllegalArgumentException.class, () -> allocator.allocateRaw(64, bytes));
+      }
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> allocator.allocateRaw(64, MemoryRegion.MAX_BYTES - 63));
+      for (long alignment : new long[] {0, -1, 3, 96, 1L << 31}) {
+        String message =
+            assertThrows(IllegalArgumentException.class, () -> allocator.allocate(1, alignment))
+                .getMessage();
+        assertTrue(message.startsWith("alignment " + alignment + " "), message);
+        assertThrows(IllegalArgumentException.class, () -> allocator.allocateRaw(alignment, 1));
+      }
+      assertEquals(before, allocator.stats());
+    }
+  }
+
+  @Test
+  void shouldThrowAndChangeNothingWhenAHandleIsClosedTwice() {
+    try (Allocator allocator = create();
+        Allocation other = allocator.allocate(100)) {
+      Allocation allocation = allocator.allocate(50);
+      allocation.close();
+      AllocatorStats before = allocator.stats();
+      assertEquals(
+          "allocation of 50 bytes was closed before",
+          assertThrows(IllegalStateException.class, allocation::close).getMessage());
+      assertEquals(before, allocator.stats());
+      assertEquals(100, other.byteBuffer().limit());
+    }
+  }
+
+  @Test
+  void shouldThrowWhenAHandleIsUsedAfterClose() {
+    try (Allocator allocator = create()) {
+      Allocation allocation = allocator.allocate(50);
+      assertEquals("Allocation[50 bytes]", allocation.toString());
+      allocation.close();
+      assertThrows(IllegalStateException.class, allocation::byteBuffer);
+      assertThrows(IllegalStateException.class, allocation::buffer);
+      assertThrows(IllegalStateException.class, allocation::address);
+      assertEquals(50, allocation.sizeBytes());
+      assertEquals("Allocation[50 bytes, closed]", allocation.toString());
+    }
+  }
+
+  @Test
+  void shouldLetOneCloseWinWhenTwoThreadsClose() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (Allocator allocator = create()) {
+      for (int i = 0; i < 200; i++) {
+        Allocation allocation = allocator.allocate(1000);
+        Callable<Integer> close =
+            () -> {
+              try {
+                allocation.close();
+                return 1;
+              } catch (IllegalStateException closedBefore) {
+                return 0;
+              }
+            };
+        int won = 0;
+        for (Future<Integer> result : threads.invokeAll(List.of(close, close))) {
+          won += result.get();
+        }
+        assertEquals(1, won);
+      }
+      assertEquals(0, allocator.stats().bytesInUse());
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  @Test
+  void shouldGiveAlignedWritableMemoryWhenAskedForAddresses() {
+    try (Allocator allocator = create()) {
+      for (long alignment = 1; alignment <= MIB; alignment *= 4) {
+        for (long bytes : new long[] {0, 1, 4096, 100_000}) {
+          long one = allocator.allocateRaw(alignment, bytes);
+          long two = allocator.allocateRaw(alignment, bytes);
+          assertTrue(one != 0 && one % alignment == 0, "address " + one);
+          assertTrue(two != 0 && two != one, "addresses " + one + " and " + two);
+          new Pointer(one).setMemory(0, bytes, (byte) 1);
+          new Pointer(two).setMemory(0, bytes, (byte) 2);
+          assertEquals(2 * bytes, allocator.stats().bytesInUse());
+          allocator.deallocateRaw(one);
+          allocator.deallocateRaw(two);
+        }
+      }
+      assertEquals(0, allocator.stats().bytesInUse());
+    }
+  }
+
+  @Test
+  void shouldDoNothingWhenAddressIsZero() {
+    try (Allocator allocator = create()) {
+      AllocatorStats before = allocator.stats();
+      allocator.deallocateRaw(0);
+      assertEquals(before, allocator.stats());
+    }
+  }
+
+  @Test
+  void shouldRefuseWhenAddressIsNotItsOwn() {
+    try (Allocator allocator = create();
+        Allocator other = create();
+        Allocation handle = allocator.allocate(100)) {
+      long own = allocator.allocateRaw(64, 100);
+      long foreign = other.allocateRaw(64, 100);
+      AllocatorStats before = allocator.stats();
+      // None of these may be read from: most of them are not mapped.
+      for (long address : new long[] {8, -1, Long.MIN_VALUE, own + 8, own - 64, foreign}) {
+        assertThrows(IllegalArgumentException.class, () -> allocator.deallocateRaw(address));
+      }
+      long handleAddress = handle.address();
+      assertThrows(IllegalArgumentException.class, () -> allocator.deallocateRaw(handleAddress));
+      assertEquals(before, allocator.stats());
+      allocator.deallocateRaw(own);
+      other.deallocateRaw(foreign);
+    }
+  }
+
+  @Test
+  void shouldRefuseWhenAddressWasGivenBackBefore() {
+    try (Allocator allocator = create()) {
+      long address = allocator.allocateRaw(64, 100);
+      allocator.deallocateRaw(address);
+      AllocatorStats before = allocator.stats();
+      String message =
+          assertThrows(IllegalArgumentException.class, () -> allocator.deallocateRaw(address))
+              .getMessage();
+      assertTrue(message.contains("0x" + Long.toHexString(address)), message);
+      assertEquals(before, allocator.stats());
+    }
+  }
+
+  @Test
+  void shouldAddUpWhenStatisticsAreRead() {
+    SubAllocator source = SubAllocator.direct(64L * MIB);
+    try (Allocator allocator = create(source)) {
+      Allocation first = allocator.allocate(50_000);
+      Allocation second = allocator.allocate(70_000);
+      long third = allocator.allocateRaw(64, 60_000);
+      AllocatorStats full = allocator.stats();
+      assertEquals(3, full.numAllocs());
+      assertEquals(180_000, full.bytesInUse());
+      assertTrue(full.peakBytesInUse() >= 180_000);
+      assertEquals(70_000, full.largestAllocSize());
+      assertEquals(OptionalLong.of(64L * MIB), full.bytesLimit());
+      assertTrue(full.bytesReserved() >= 180_000);
+      assertTrue(full.peakBytesReserved() >= full.bytesReserved());
+      first.close();
+      allocator.deallocateRaw(third);
+      AllocatorStats less = allocator.stats();
+      assertEquals(3, less.numAllocs());
+      assertEquals(70_000, less.bytesInUse());
+      assertEquals(full.peakBytesInUse(), less.peakBytesInUse());
+      assertEquals(full.peakBytesReserved(), less.peakBytesReserved());
+      second.close();
+      assertEquals(0, allocator.stats().bytesInUse());
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldLeaveEverythingAsItWasWhenTheLimitIsReached() {
+    SubAllocator source = SubAllocator.direct(4L * MIB);
+    try (Allocator allocator = create(source);
+        Allocation held = allocator.allocate(2 * MIB)) {
+      AllocatorStats before = allocator.stats();
+      OutOfNativeMemoryException refused =
+          assertThrows(OutOfNativeMemoryException.class, () -> allocator.allocate(3 * MIB));
+      assertTrue(refused.requestedBytes() >= 3 * MIB);
+      assertEquals(OptionalLong.of(4L * MIB), refused.limitBytes());
+      assertEquals(before, allocator.stats());
+      assertEquals(0, allocator.allocateRaw(64, 3 * MIB));
+      assertEquals(before, allocator.stats());
+      held.byteBuffer().put(2 * MIB - 1, (byte) 1);
+      allocator.allocate(MIB).close();
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldThrowAndGoOnWhenClosedWithMemoryInUse() {
+    SubAllocator source = SubAllocator.direct();
+    Allocator allocator = create(source);
+    Allocation handle = allocator.allocate(100);
+    long raw = allocator.allocateRaw(64, 200);
+    String message = assertThrows(IllegalStateException.class, allocator::close).getMessage();
+    assertTrue(message.contains("2 allocations of 300 bytes"), message);
+    handle.byteBuffer().put(99, (byte) 1);
+    allocator.allocate(10).close();
+    handle.close();
+    allocator.deallocateRaw(raw);
+    allocator.close();
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldRefuseMemoryWhenClosed() {
+    Allocator allocator = create();
+    allocator.close();
+    allocator.close();
+    assertThrows(IllegalStateException.class, () -> allocator.allocate(1));
+    assertThrows(IllegalStateException.class, () -> allocator.allocate(1, 64));
+    assertThrows(IllegalStateException.class, () -> allocator.allocateRaw(64, 1));
+  }
+
+  @Test
+  void shouldKeepItsBooksWhenManyThreadsTakeAndGive() throws Exception {
+    SubAllocator source = SubAllocator.direct();
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try (Allocator allocator = create(source)) {
+      Callable<Void> worker =
+          () -> {
+            for (int i = 0; i < 300; i++) {
+              long raw = allocator.allocateRaw(64, 40_000 + i);
+              try (Allocation handle = allocator.allocate(33_000 + i)) {
+                handle.byteBuffer().putInt(0, i);
+                new Pointer(raw).setInt(0, -i);
+                assertEquals(i, handle.byteBuffer().getInt(0));
+              }
+              allocator.deallocateRaw(raw);
+            }
+            return null;
+          };
+      for (Future<Void> result : threads.invokeAll(List.of(worker, worker, worker, worker))) {
+        result.get();
+      }
+      assertEquals(0, allocator.stats().bytesInUse());
+      assertEquals(4 * 300 * 2, allocator.stats().numAllocs());
+      assertFalse(allocator.name().isEmpty());
+    } finally {
+      threads.shutdown();
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+}

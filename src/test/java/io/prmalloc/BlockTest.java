@@ -1,0 +1,100 @@
+package io.prmalloc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.os.MemoryRegion;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BlockTest {
+
+  private final SubAllocator source = SubAllocator.direct();
+  private final MemoryRegion region = source.alloc(64, 1000);
+  private int recycled;
+
+  private final Block block =
+      new Block(region, 100, 500) {
+        @Override
+        protected void recycle() {
+          recycled++;
+        }
+      };
+
+  @AfterEach
+  void giveBack() {
+    source.free(region);
+  }
+
+  @Test
+  void shouldShowItsPartOfTheRegionOnlyWhenViewed() {
+    Allocation handle = block.open(500);
+    handle.byteBuffer().put(0, (byte) 1).put(499, (byte) 2);
+    assertEquals(1, region.buffer().get(100));
+    assertEquals(2, region.buffer().get(599));
+    assertEquals(region.address() + 100, handle.address());
+    assertEquals(region.address() + 100, handle.buffer().addressOffset());
+    assertThrows(IndexOutOfBoundsException.class, () -> handle.byteBuffer().get(500));
+  }
+
+  @Test
+  void shouldResetTheViewWhenUsedAgain() {
+    Allocation first = block.open(200);
+    ByteBuffer view = first.byteBuffer();
+    assertEquals(200, first.buffer().capacity());
+    view.position(7).limit(9).order(ByteOrder.BIG_ENDIAN);
+    first.close();
+    Allocation second = block.open(300);
+    assertSame(view, second.byteBuffer(), "one view for the life of the block");
+    assertEquals(0, view.position());
+    assertEquals(300, view.limit());
+    assertEquals(ByteOrder.nativeOrder(), view.order());
+    assertEquals(300, second.buffer().capacity());
+  }
+
+  @Test
+  void shouldKeepAnOldHandleClosedWhenTheBlockServesSomebodyElse() {
+    Allocation old = block.open(200);
+    old.close();
+    Allocation current = block.open(300);
+    assertThrows(IllegalStateException.class, old::close);
+    assertThrows(IllegalStateException.class, old::byteBuffer);
+    assertThrows(IllegalStateException.class, old::buffer);
+    assertThrows(IllegalStateException.class, old::address);
+    assertTrue(block.isLive());
+    assertEquals(1, recycled);
+    current.close();
+    assertEquals(2, recycled);
+  }
+
+  @Test
+  void shouldCountUsesWhenGivenOutAndTakenBack() {
+    assertEquals(0, block.uses());
+    block.open(10).close();
+    assertEquals(1, block.uses());
+    block.openRaw(20, 64);
+    assertEquals(2, block.uses());
+    assertEquals(20, block.bytesInUse());
+    assertEquals(64, block.headerBytes());
+    assertTrue(block.closeRaw());
+    assertFalse(block.closeRaw());
+    assertEquals(0, block.bytesInUse());
+    assertEquals(2, recycled);
+    assertEquals(2, block.uses());
+  }
+
+  @Test
+  void shouldCloseWithoutRecyclingWhenRevoked() {
+    assertFalse(block.revoke());
+    Allocation handle = block.open(10);
+    assertTrue(block.revoke());
+    assertFalse(block.isLive());
+    assertThrows(IllegalStateException.class, handle::close);
+    assertEquals(0, recycled);
+  }
+}

@@ -1,0 +1,174 @@
+package io.prmalloc;
+
+import com.sun.jna.Pointer;
+import io.prmalloc.os.AgronaAccess;
+import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.os.ResourceUsage;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What {@link NoFlagTest} runs in a JVM of its own; says {@code done} when all was right. */
+final class ChildMain {
+
+  // From Java 24 on direct memory knows its address without anybody's help.
+  private static final boolean ADDRESS_KNOWN = Runtime.version().feature() >= 24;
+
+  private ChildMain() {}
+
+  public static void main(String[] arguments) {
+    switch (arguments[0]) {
+      case "handles" -> handles();
+      case "address" -> address();
+      case "withoutJna" -> withoutJna();
+      case "directLimit" -> directLimit();
+      case "addressSpaceLimit" -> addressSpaceLimit();
+      default -> throw new IllegalArgumentException("no part " + arguments[0]);
+    }
+    System.out.print("done");
+  }
+
+  private static void check(boolean right, String what) {
+    if (!right) {
+      throw new AssertionError(what);
+    }
+  }
+
+  private static void handles() {
+    check(!AgronaAccess.isAvailable(), "this JVM has the flag");
+    check(OperatingSystem.pageSizeBytes() >= 4096, "page size");
+    SubAllocator source = SubAllocator.direct();
+    MemoryRegion region = source.alloc(4096, 10_000);
+    check(region.buffer().alignmentOffset(0, 4096) == 0, "alignment");
+    region.buffer().put(9_999, (byte) 1);
+    source.free(region);
+    try (CpuAllocator allocator = new CpuAllocator(source)) {
+      for (int i = 1; i <= 100; i++) {
+        try (Allocation allocation = allocator.allocate(1000L * i)) {
+          ByteBuffer bytes = allocation.byteBuffer();
+          bytes.putInt(1000 * i - 4, i);
+          check(bytes.getInt(1000 * i - 4) == i, "contents");
+          checkNoBuffer(allocation);
+        }
+      }
+      check(allocator.stats().numAllocs() == 100, "allocations");
+      if (ADDRESS_KNOWN) {
+        checkRaw(allocator);
+      }
+    }
+    check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+  }
+
+  private static void checkNoBuffer(Allocation allocation) {
+    try {
+      allocation.buffer();
+    } catch (IllegalStateException refused) {
+      check(refused.getMessage().contains(AgronaAccess.FLAG), refused.getMessage());
+      return;
+    }
+    throw new AssertionError("buffer() worked without the flag");
+  }
+
+  private static void address() {
+    check(!AgronaAccess.isAvailable(), "this JVM has the flag");
+    try (CpuAllocator allocator = new CpuAllocator(SubAllocator.direct());
+        Allocation allocation = allocator.allocate(100, 4096)) {
+      allocation.byteBuffer().putInt(96, 12345);
+      check(allocation.address() % 4096 == 0, "alignment of " + allocation.address());
+      check(new Pointer(allocation.address()).getInt(96) == 12345, "contents");
+      long raw = allocator.allocateRaw(64, 1000);
+      new Pointer(raw).setMemory(0, 1000, (byte) 1);
+      allocator.deallocateRaw(raw);
+      checkNoBuffer(allocation);
+    }
+  }
+
+  private static void withoutJna() {
+    SubAllocator source = SubAllocator.direct();
+    try (CpuAllocator allocator = new CpuAllocator(source)) {
+      try (Allocation allocation = allocator.allocate(100)) {
+        allocation.byteBuffer().put(99, (byte) 1);
+        checkAddress(allocation);
+      }
+      checkRaw(allocator);
+    }
+    check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+
+    SubAllocator mmap = SubAllocator.mmap(MmapOptions.DEFAULT);
+    try {
+      mmap.alloc(64, 4096);
+      throw new AssertionError("mmap worked without JNA");
+    } catch (UnsupportedOperationException refused) {
+      check(
+          refused.getMessage().startsWith("mmap is not supported on this platform: JNA"),
+          refused.getMessage());
+    }
+    check(mmap.bytesReserved() == 0, "reserved " + mmap.bytesReserved());
+
+    ResourceUsage usage = OperatingSystem.processUsage();
+    check(usage.minorFaults() > 0 && usage.peakResidentBytes() > 0, "usage " + usage);
+    check(OperatingSystem.residentBytes() > 0, "resident bytes");
+    check(!OperatingSystem.trimHeap(), "trimmed without JNA");
+  }
+
+  private static void checkAddress(Allocation allocation) {
+    try {
+      check(allocation.address() % 64 == 0 && ADDRESS_KNOWN, "address " + allocation.address());
+    } catch (IllegalStateException refused) {
+      check(!ADDRESS_KNOWN && refused.getMessage().contains(AgronaAccess.FLAG), "" + refused);
+    }
+  }
+
+  private static void checkRaw(CpuAllocator allocator) {
+    AllocatorStats before = allocator.stats();
+    try {
+      long address = allocator.allocateRaw(64, 100);
+      check(address % 64 == 0 && ADDRESS_KNOWN, "address " + address);
+      allocator.deallocateRaw(address);
+    } catch (IllegalStateException refused) {
+      check(!ADDRESS_KNOWN && refused.getMessage().contains(AgronaAccess.FLAG), "" + refused);
+      check(before.equals(allocator.stats()), "stats " + allocator.stats());
+    }
+  }
+
+  private static void directLimit() {
+    SubAllocator source = SubAllocator.direct();
+    MemoryRegion region = source.alloc(64, 4 << 20);
+    try {
+      source.alloc(64, 16 << 20);
+      throw new AssertionError("16 MiB granted of 8");
+    } catch (OutOfNativeMemoryException refused) {
+      check(refused.getCause() instanceof OutOfMemoryError, "cause " + refused.getCause());
+      check(refused.requestedBytes() == 16 << 20, refused.getMessage());
+      check(refused.reservedBytes() == 4 << 20, refused.getMessage());
+      check(refused.limitBytes().isEmpty(), refused.getMessage());
+    }
+    check(source.bytesReserved() == 4 << 20, "reserved " + source.bytesReserved());
+    for (int i = 0; i < 20; i++) {
+      // Would soon fail if freeing waited for the collector.
+      source.free(source.alloc(64, 3 << 20));
+    }
+    source.free(region);
+    check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+  }
+
+  private static void addressSpaceLimit() {
+    SubAllocator source = SubAllocator.mmap(MmapOptions.DEFAULT);
+    List<MemoryRegion> regions = new ArrayList<>();
+    long reservedBytes = 0;
+    try {
+      while (regions.size() < 64) {
+        regions.add(source.alloc(64, 1 << 30));
+        reservedBytes += 1 << 30;
+      }
+      throw new AssertionError("64 GiB granted of less");
+    } catch (OutOfNativeMemoryException refused) {
+      check(refused.getCause().getMessage().contains("Cannot allocate"), "cause");
+      check(refused.reservedBytes() == reservedBytes, refused.getMessage());
+    }
+    check(source.bytesReserved() == reservedBytes, "reserved " + source.bytesReserved());
+    regions.forEach(source::free);
+    check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+  }
+}

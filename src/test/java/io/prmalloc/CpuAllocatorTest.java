@@ -1,0 +1,47 @@
+package io.prmalloc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.os.MemoryRegion;
+import org.junit.jupiter.api.Test;
+
+class CpuAllocatorTest extends AllocatorContractTest {
+
+  @Override
+  Allocator create(SubAllocator source) {
+    return new CpuAllocator(source);
+  }
+
+  @Test
+  void shouldReserveOnlyWhatIsInUseWhenMemoryComesBack() {
+    SubAllocator source = SubAllocator.direct();
+    try (Allocator allocator = create(source)) {
+      assertEquals("cpu", allocator.name());
+      Allocation first = allocator.allocate(1000);
+      Allocation second = allocator.allocate(2000);
+      assertEquals(3000, source.bytesReserved());
+      second.close();
+      assertEquals(1000, source.bytesReserved());
+      first.close();
+      assertEquals(3000, allocator.stats().peakBytesInUse());
+      assertEquals(3000, allocator.stats().peakBytesReserved());
+      assertEquals(0, allocator.stats().bytesReserved());
+    }
+  }
+
+  @Test
+  void shouldReachTheLastByteWhenAsLargeAsCanBe() {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "mmap is called on Linux only");
+    try (Allocator allocator = create(SubAllocator.mmap(MmapOptions.DEFAULT));
+        Allocation allocation = allocator.allocate(MemoryRegion.MAX_BYTES)) {
+      allocation.byteBuffer().put(Integer.MAX_VALUE - 1, (byte) 3);
+      assertEquals(3, allocation.buffer().getByte(Integer.MAX_VALUE - 1));
+      long before = allocator.stats().bytesInUse();
+      assertThrows(
+          IllegalArgumentException.class, () -> allocator.allocateRaw(1, MemoryRegion.MAX_BYTES));
+      assertEquals(before, allocator.stats().bytesInUse());
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package io.prmalloc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.os.HugePages;
+import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.os.Prefault;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+class MmapSubAllocatorTest extends SubAllocatorContractTest {
+
+  @BeforeEach
+  void onLinuxOnly() {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "mmap is called on Linux only");
+  }
+
+  @Override
+  SubAllocator unlimited() {
+    return SubAllocator.mmap(MmapOptions.DEFAULT);
+  }
+
+  @Override
+  SubAllocator limited(long limitBytes) {
+    return SubAllocator.mmap(MmapOptions.DEFAULT.withLimitBytes(limitBytes));
+  }
+
+  /** The same with huge pages, all of them present from the start. */
+  @Nested
+  class WithHugePages extends SubAllocatorContractTest {
+
+    private final MmapOptions options =
+        MmapOptions.DEFAULT.withHugePages(HugePages.THP).withPrefault(Prefault.POPULATE);
+
+    @Override
+    SubAllocator unlimited() {
+      return SubAllocator.mmap(options);
+    }
+
+    @Override
+    SubAllocator limited(long limitBytes) {
+      return SubAllocator.mmap(options.withLimitBytes(limitBytes));
+    }
+  }
+
+  @Test
+  void shouldCountWholePagesWhenLimited() {
+    int page = OperatingSystem.pageSizeBytes();
+    SubAllocator source = limited(2L * page - 1);
+    MemoryRegion region = source.alloc(1, 1);
+    assertEquals(page, source.bytesReserved());
+    assertThrows(OutOfNativeMemoryException.class, () -> source.alloc(1, 1));
+    assertEquals(page, source.bytesReserved());
+    source.free(region);
+  }
+
+  @Test
+  void shouldKeepTheOtherOptionsWhenOneIsChanged() {
+    MmapOptions options =
+        MmapOptions.DEFAULT
+            .withLimitBytes(7)
+            .withPrefault(Prefault.TOUCH)
+            .withHugePages(HugePages.THP);
+    assertEquals(new MmapOptions(HugePages.THP, Prefault.TOUCH, OptionalLong.of(7)), options);
+    assertEquals(
+        new MmapOptions(HugePages.OFF, Prefault.NONE, OptionalLong.empty()), MmapOptions.DEFAULT);
+    assertThrows(NullPointerException.class, () -> options.withHugePages(null));
+    assertThrows(NullPointerException.class, () -> options.withPrefault(null));
+  }
+}

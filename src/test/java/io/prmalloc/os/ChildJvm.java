@@ -1,0 +1,62 @@
+package io.prmalloc.os;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A JVM of its own for what this one cannot show: life without the flag, other limits, a broken
+ * JNA. Same Java and class path as this one, none of its flags.
+ */
+public final class ChildJvm {
+
+  /** How a child ended and what it wrote. */
+  public record Result(int exitCode, String output, String errors) {}
+
+  private final Path directory;
+  private final List<String> prefix = new ArrayList<>();
+  private final List<String> flags = new ArrayList<>();
+
+  /**
+   * @param directory where the child's output is kept while it runs
+   */
+  public ChildJvm(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Adds flags of the JVM. */
+  public ChildJvm flags(String... more) {
+    flags.addAll(List.of(more));
+    return this;
+  }
+
+  /** Lets the child map no more than so many bytes of address space. */
+  public ChildJvm addressSpaceBytes(long bytes) {
+    prefix.addAll(
+        List.of("/bin/sh", "-c", "ulimit -v " + bytes / 1024 + " && exec \"$@\"", "limited"));
+    return this;
+  }
+
+  /** Runs a class's main method to its end. */
+  public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+    Path output = directory.resolve("stdout");
+    Path errors = directory.resolve("stderr");
+    List<String> command = new ArrayList<>(prefix);
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx64m", "-cp", System.getProperty("java.class.path")));
+    command.addAll(flags);
+    command.add(main.getName());
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());
+    // Each of these would bring flags back in, and a line on standard error.
+    builder
+        .environment()
+        .keySet()
+        .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
+    int exitCode = builder.start().waitFor();
+    return new Result(exitCode, Files.readString(output), Files.readString(errors));
+  }
+}
