@@ -1,7 +1,10 @@
 package io.prmalloc;
 
+import static java.lang.invoke.MethodType.methodType;
+
 import io.prmalloc.os.AgronaAccess;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -27,7 +30,7 @@ public abstract class Block {
   // reads the stamp with acquire.
   //   release    odd -> even by compare-and-set, which exactly one of several closers wins. Its
   // release is acquired by the
-  //              next owner through the stack on which recycle() puts the block.
+  //              next owner through the stack on which goHome() puts the block.
   //   live?      state == stamp. A stale handle's stamp is never equal again, whoever has the block
   // now.
   //
@@ -38,6 +41,10 @@ public abstract class Block {
   // nothing to pay for users who never look. The stamp for which a view was adjusted is written
   // with release and read with acquire, so that a second thread that sees the stamp sees the limit
   // too: a buffer's fields are neither final nor volatile.
+
+  /** Not final, so that it is no constant: see {@link OutOfLine}. */
+  private static MethodHandle settle =
+      OutOfLine.method(MethodHandles.lookup(), Block.class, "settle", methodType(void.class));
 
   private static final VarHandle STATE;
   private static final VarHandle VIEW;
@@ -96,9 +103,25 @@ public abstract class Block {
 
   /**
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
-   * free won.
+   * free won. Stands in the way of every close: what takes long is for {@link #settle}.
+   *
+   * @return whether there is nothing to settle
    */
-  protected abstract void recycle();
+  protected abstract boolean goHome();
+
+  /** Does what is left to do, rarely, after {@link #goHome} said so. */
+  protected abstract void settle();
+
+  private void recycle() {
+    if (goHome()) {
+      return;
+    }
+    try {
+      settle.invokeExact(this);
+    } catch (Throwable thrown) {
+      throw OutOfLine.rethrow(thrown);
+    }
+  }
 
   /**
    * Starts a use through a handle.

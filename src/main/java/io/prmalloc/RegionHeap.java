@@ -1,10 +1,6 @@
 package io.prmalloc;
 
-import static java.lang.invoke.MethodType.methodType;
-
 import io.prmalloc.os.MemoryRegion;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
@@ -42,16 +38,12 @@ public final class RegionHeap {
     }
 
     @Override
-    protected void recycle() {
-      try {
-        giveBack.invokeExact(this);
-      } catch (Throwable thrown) {
-        throw OutOfLine.rethrow(thrown);
-      }
+    protected boolean goHome() {
+      return false;
     }
 
-    @SuppressWarnings("UnusedMethod") // through the handle
-    void giveBack() {
+    @Override
+    protected void settle() {
       if (ticket != null) {
         listener.released(ticket);
       }
@@ -59,11 +51,6 @@ public final class RegionHeap {
       source.free(region());
     }
   }
-
-  /** Not final, so that it is no constant: see {@link OutOfLine}. */
-  private static MethodHandle giveBack =
-      OutOfLine.method(
-          MethodHandles.lookup(), RegionBlock.class, "giveBack", methodType(void.class));
 
   private final SubAllocator source;
   private final ReleaseListener listener;
@@ -228,7 +215,7 @@ public final class RegionHeap {
     }
     for (RegionBlock block : live) {
       if (block.revoke()) {
-        block.recycle();
+        block.settle();
       }
     }
   }

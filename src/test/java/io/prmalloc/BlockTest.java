@@ -21,8 +21,14 @@ class BlockTest {
   private final Block block =
       new Block(region, 100, 500) {
         @Override
-        protected void recycle() {
+        protected boolean goHome() {
           recycled++;
+          return true;
+        }
+
+        @Override
+        protected void settle() {
+          throw new AssertionError("nothing to settle");
         }
       };
 

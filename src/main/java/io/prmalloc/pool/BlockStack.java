@@ -44,7 +44,10 @@ abstract class BlockStack {
     return block != null ? block : createOutOfLine(index);
   }
 
-  /** Blocks are made when first taken, by the thread that owns the index: most slots of most slabs never are. */
+  /**
+   * Blocks are made when first taken, by the thread that owns the index: most slots of most slabs
+   * never are.
+   */
   private PooledBlock createOutOfLine(int index) {
     try {
       PooledBlock block = (PooledBlock) create.invokeExact(this, index);

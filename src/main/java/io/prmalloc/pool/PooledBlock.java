@@ -55,10 +55,13 @@ final class PooledBlock extends Block {
   }
 
   @Override
-  protected void recycle() {
+  protected boolean goHome() {
     int free = home.release(index);
-    if (slab != null) {
-      slab.cameHome(free);
-    }
+    return slab == null || !slab.isNews(free);
+  }
+
+  @Override
+  protected void settle() {
+    slab.settle();
   }
 }

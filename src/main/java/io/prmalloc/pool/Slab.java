@@ -31,14 +31,15 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   }
 
   /**
-   * A slot has come home.
-   *
-   * @param freeSlots how many are home now
+   * Whether its class must hear that so many slots are home now: the first after none, or the last
+   * one.
    */
-  void cameHome(int freeSlots) {
-    if (freeSlots == 1 || freeSlots == slots) {
-      owner.slabChanged(this);
-    }
+  boolean isNews(int freeSlots) {
+    return freeSlots == 1 || freeSlots == slots;
+  }
+
+  void settle() {
+    owner.slabChanged(this);
   }
 
   @Override

@@ -1,12 +1,7 @@
 package io.prmalloc.pool;
 
-import static java.lang.invoke.MethodType.methodType;
-
-import io.prmalloc.OutOfLine;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -32,14 +27,6 @@ final class SlabClass {
   // No slab is lost between the two: a slab stops being current only when it is found exhausted
   // under the lock, and the
   // push that next frees a slot in it sees 1 and comes to the lock afterwards.
-
-  /** Not final, so that it is no constant: see {@link OutOfLine}. */
-  private static MethodHandle adjustSlabs =
-      OutOfLine.method(
-          MethodHandles.lookup(),
-          SlabClass.class,
-          "adjustSlabs",
-          methodType(void.class, Slab.class));
 
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;
@@ -117,14 +104,6 @@ final class SlabClass {
 
   /** A slab has its first free slot, or all of them. */
   void slabChanged(Slab slab) {
-    try {
-      adjustSlabs.invokeExact(this, slab);
-    } catch (Throwable thrown) {
-      throw OutOfLine.rethrow(thrown);
-    }
-  }
-
-  void adjustSlabs(Slab slab) {
     lock.lock();
     try {
       if (closed || current.stack() == slab || !slabs.contains(slab)) {
