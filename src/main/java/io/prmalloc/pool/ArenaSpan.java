@@ -9,15 +9,18 @@ import java.util.Arrays;
  *
  * <p>Threading: immutable once filled.
  */
-final class ArenaSpan implements AddressDirectory.Span {
+final class ArenaSpan {
 
   private final MemoryRegion region;
+  private final long bytes;
   private final int shift;
   private final Buffer[] buffers;
   private final int[] blocks;
+  private long startAddress;
 
   ArenaSpan(MemoryRegion region, int intervalBytes) {
     this.region = region;
+    this.bytes = region.sizeBytes();
     this.shift = Integer.numberOfTrailingZeros(intervalBytes);
     int intervals = (int) ((region.sizeBytes() - 1) >>> shift) + 1;
     this.buffers = new Buffer[intervals];
@@ -31,13 +34,24 @@ final class ArenaSpan implements AddressDirectory.Span {
     Arrays.fill(blocks, from, to, block);
   }
 
-  @Override
-  public MemoryRegion region() {
-    return region;
+  /**
+   * Address of the region's first byte; found out at the first call, for it may cost a native call.
+   */
+  long startAddress() {
+    long start = startAddress;
+    if (start == 0) {
+      start = region.address();
+      startAddress = start;
+    }
+    return start;
   }
 
-  @Override
-  public PooledBlock blockAt(long offset) {
+  long bytes() {
+    return bytes;
+  }
+
+  /** The block that contains the offset, or null if there is none or it was never taken. */
+  PooledBlock blockAt(long offset) {
     int interval = (int) (offset >>> shift);
     Buffer buffer = buffers[interval];
     return buffer == null ? null : buffer.blocks()[blocks[interval]];

@@ -4,7 +4,6 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -43,7 +42,7 @@ final class BinTable {
   /** {@link Bin#candidates} of the bins of up to 32 MiB, by index; null where there is no bin. */
   private final Candidate[] candidatesByIndex;
 
-  private final List<ArenaSpan> spans;
+  private final ArenaSpan[] spans;
 
   private final LongAdder misses = new LongAdder();
   private final LongAdder nullBins = new LongAdder();
@@ -157,19 +156,28 @@ final class BinTable {
     return low;
   }
 
-  /** A span per region of the arena, for looking up addresses. */
-  List<ArenaSpan> spans() {
-    return spans;
+  /**
+   * The block that contains an address, or null if it is not in the arena or its block was never
+   * taken.
+   */
+  PooledBlock find(long address) {
+    for (ArenaSpan span : spans) {
+      long offset = address - span.startAddress();
+      if (offset >= 0 && offset < span.bytes()) {
+        return span.blockAt(offset);
+      }
+    }
+    return null;
   }
 
-  private List<ArenaSpan> makeSpans() {
-    List<ArenaSpan> spans = new ArrayList<>();
-    for (MemoryRegion region : arena.regions()) {
-      spans.add(new ArenaSpan(region, intervalBytes));
+  private ArenaSpan[] makeSpans() {
+    ArenaSpan[] spans = new ArenaSpan[arena.regions().size()];
+    for (int i = 0; i < spans.length; i++) {
+      spans[i] = new ArenaSpan(arena.region(i), intervalBytes);
     }
     for (Buffer buffer : buffers()) {
       for (int block = 0; block < buffer.places().size(); block++) {
-        spans.get(buffer.places().get(block).region()).add(buffer, block);
+        spans[buffer.places().get(block).region()].add(buffer, block);
       }
     }
     return spans;

@@ -1,7 +1,9 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.CorruptedHeaderException;
+import io.prmalloc.os.AgronaAccess;
 import java.nio.ByteBuffer;
+import org.agrona.UnsafeApi;
 
 /**
  * What lies in front of a raw address. A large allocation has a full header:
@@ -48,6 +50,8 @@ final class HeaderDescriptor {
   /** First word of a light header. */
   static final int LIGHT_MARK = 0x50524D41;
 
+  private static final boolean AGRONA = AgronaAccess.isAvailable();
+
   private static final int BEGIN_OFFSET = 0;
   private static final int END_OFFSET = 8;
   private static final int BIN_OFFSET = 16;
@@ -78,14 +82,15 @@ final class HeaderDescriptor {
       int headerBytes,
       long userBytes) {
     int at = user - FULL_BYTES;
-    memory.putLong(at + BEGIN_OFFSET, use);
-    memory.putLong(at + END_OFFSET, 0);
-    memory.putLong(at + BIN_OFFSET, bin);
-    memory.putLong(at + INTERNAL_BIN_OFFSET, internalBin);
-    memory.putLong(at + RAW_ADDRESS_OFFSET, rawAddress);
-    memory.putLong(at + USER_ADDRESS_OFFSET, rawAddress + headerBytes);
-    memory.putLong(at + TOTAL_BYTES_OFFSET, userBytes + headerBytes);
-    memory.putLong(at + USER_BYTES_OFFSET, userBytes);
+    long address = rawAddress + headerBytes - FULL_BYTES;
+    put(memory, at, address, BEGIN_OFFSET, use);
+    put(memory, at, address, END_OFFSET, 0);
+    put(memory, at, address, BIN_OFFSET, bin);
+    put(memory, at, address, INTERNAL_BIN_OFFSET, internalBin);
+    put(memory, at, address, RAW_ADDRESS_OFFSET, rawAddress);
+    put(memory, at, address, USER_ADDRESS_OFFSET, rawAddress + headerBytes);
+    put(memory, at, address, TOTAL_BYTES_OFFSET, userBytes + headerBytes);
+    put(memory, at, address, USER_BYTES_OFFSET, userBytes);
   }
 
   /**
@@ -103,14 +108,15 @@ final class HeaderDescriptor {
       int headerBytes,
       long userBytes) {
     int at = user - FULL_BYTES;
-    if (memory.getLong(at + BEGIN_OFFSET) == use
-        && memory.getLong(at + END_OFFSET) == 0
-        && memory.getLong(at + BIN_OFFSET) == bin
-        && memory.getLong(at + INTERNAL_BIN_OFFSET) == internalBin
-        && memory.getLong(at + RAW_ADDRESS_OFFSET) == rawAddress
-        && memory.getLong(at + USER_ADDRESS_OFFSET) == rawAddress + headerBytes
-        && memory.getLong(at + TOTAL_BYTES_OFFSET) == userBytes + headerBytes
-        && memory.getLong(at + USER_BYTES_OFFSET) == userBytes) {
+    long address = rawAddress + headerBytes - FULL_BYTES;
+    if (get(memory, at, address, BEGIN_OFFSET) == use
+        && get(memory, at, address, END_OFFSET) == 0
+        && get(memory, at, address, BIN_OFFSET) == bin
+        && get(memory, at, address, INTERNAL_BIN_OFFSET) == internalBin
+        && get(memory, at, address, RAW_ADDRESS_OFFSET) == rawAddress
+        && get(memory, at, address, USER_ADDRESS_OFFSET) == rawAddress + headerBytes
+        && get(memory, at, address, TOTAL_BYTES_OFFSET) == userBytes + headerBytes
+        && get(memory, at, address, USER_BYTES_OFFSET) == userBytes) {
       return;
     }
     check(memory, at + BEGIN_OFFSET, "begin", use);
@@ -121,6 +127,22 @@ final class HeaderDescriptor {
     check(memory, at + USER_ADDRESS_OFFSET, "user address", rawAddress + headerBytes);
     check(memory, at + TOTAL_BYTES_OFFSET, "total bytes", userBytes + headerBytes);
     check(memory, at + USER_BYTES_OFFSET, "user bytes", userBytes);
+  }
+
+  // Eight words one after the other, on the way of every raw allocation: where the JVM lets Agrona
+  // write to an address, that is
+  // eight stores; a byte buffer checks its bounds eight times.
+
+  private static void put(ByteBuffer memory, int at, long address, int field, long value) {
+    if (AGRONA) {
+      UnsafeApi.putLong(address + field, value);
+    } else {
+      memory.putLong(at + field, value);
+    }
+  }
+
+  private static long get(ByteBuffer memory, int at, long address, int field) {
+    return AGRONA ? UnsafeApi.getLong(address + field) : memory.getLong(at + field);
   }
 
   private static void check(ByteBuffer memory, int at, String field, long wanted) {

@@ -260,8 +260,13 @@ public final class TensorPoolAllocator implements Allocator {
     if (address == 0) {
       return;
     }
-    if (directory.find(address) instanceof PooledBlock block) {
-      deallocatePooled(block, address);
+    BinTable table = bins;
+    Block block = table == null ? null : table.find(address);
+    if (block == null) {
+      block = directory.find(address);
+    }
+    if (block instanceof PooledBlock pooled) {
+      deallocatePooled(pooled, address);
     } else {
       deallocateOutside(outside.findRaw(address), address);
     }
@@ -328,9 +333,6 @@ public final class TensorPoolAllocator implements Allocator {
         return;
       }
       BinTable table = BinTable.build(made, blocks, maxOversize, source);
-      for (AddressDirectory.Span span : table.spans()) {
-        directory.add(span);
-      }
       plan = made;
       addedBlocks =
           Arrays.stream(blocks).sum()
@@ -475,7 +477,6 @@ public final class TensorPoolAllocator implements Allocator {
     BinTable table = bins;
     bins = null;
     if (table != null) {
-      table.spans().forEach(directory::remove);
       table.free();
     }
     small.free();
