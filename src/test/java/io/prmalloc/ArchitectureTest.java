@@ -1,0 +1,76 @@
+package io.prmalloc;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+
+/** Holds the arrows between packages, and what each may use from outside. */
+@AnalyzeClasses(packages = "io.prmalloc", importOptions = DoNotIncludeTests.class)
+class ArchitectureTest {
+
+  @ArchTest
+  static final ArchRule ARROWS_POINT_ONE_WAY =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("cli")
+          .definedBy("io.prmalloc.cli..")
+          .layer("trace")
+          .definedBy("io.prmalloc.trace..")
+          .layer("pool")
+          .definedBy("io.prmalloc.pool..")
+          .layer("lifetime")
+          .definedBy("io.prmalloc.lifetime..")
+          .layer("root")
+          .definedBy("io.prmalloc")
+          .layer("os")
+          .definedBy("io.prmalloc.os..")
+          .whereLayer("cli")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("trace")
+          .mayOnlyBeAccessedByLayers("cli")
+          .whereLayer("pool")
+          .mayOnlyBeAccessedByLayers("trace", "cli")
+          .whereLayer("lifetime")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("root")
+          .mayOnlyBeAccessedByLayers("lifetime", "pool", "trace", "cli");
+
+  @ArchTest
+  static final ArchRule NO_CYCLES =
+      SlicesRuleDefinition.slices().matching("io.(prmalloc..)").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule THE_CORE_RUNS_ON_AGRONA_AND_JNA_ALONE =
+      classes()
+          .that()
+          .resideInAnyPackage(
+              "io.prmalloc", "io.prmalloc.os..", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "com.sun.management..", "io.prmalloc..", "org.agrona..", "com.sun.jna..");
+
+  @ArchTest
+  static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =
+      noClasses()
+          .that()
+          .resideInAnyPackage("io.prmalloc", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.sun.jna..");
+
+  @ArchTest
+  static final ArchRule PICOCLI_STAYS_WITH_THE_COMMAND_LINE =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.cli..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("picocli..");
+}
