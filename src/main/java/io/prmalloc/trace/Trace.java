@@ -118,6 +118,31 @@ public final class Trace {
     return loadBytes;
   }
 
+  /**
+   * The load with every size rounded up to a multiple of an alignment: no allocator that aligns so
+   * can do with less.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment a power of two, at most {@link #MAX_TENSOR_BYTES}; 1 rounds nothing
+   * @throws IllegalArgumentException if {@code alignment} is none of these
+   */
+  public long alignedLoadBytes(long alignment) {
+    if (alignment < 1 || alignment > MAX_TENSOR_BYTES || Long.bitCount(alignment) != 1) {
+      throw new IllegalArgumentException(
+          "alignment " + alignment + " is not a power of two from 1 to " + MAX_TENSOR_BYTES);
+    }
+    long liveBytes = 0;
+    long peakBytes = 0;
+    for (int event : events) {
+      long bytes = sizesBytes[event >= 0 ? event : ~event];
+      long rounded = (bytes + alignment - 1) & -alignment;
+      liveBytes = event >= 0 ? Math.addExact(liveBytes, rounded) : liveBytes - rounded;
+      peakBytes = Math.max(peakBytes, liveBytes);
+    }
+    return peakBytes;
+  }
+
   /** The largest tensor in bytes, 0 for an empty step. Threading: any thread. */
   public long largestTensorBytes() {
     return Arrays.stream(sizesBytes).max().orElse(0);

@@ -25,22 +25,6 @@ public enum TraceFormat {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * The format with a label.
-   *
-   * <p>Threading: any thread.
-   *
-   * @throws IllegalArgumentException if there is none; the message lists those there are
-   */
-  public static TraceFormat ofLabel(String label) {
-    for (TraceFormat format : values()) {
-      if (format.label().equals(label)) {
-        return format;
-      }
-    }
-    throw new IllegalArgumentException("format `" + label + "` is not one of " + labels());
-  }
-
   private static String labels() {
     return Arrays.stream(values()).map(TraceFormat::label).collect(Collectors.joining(", "));
   }

@@ -254,6 +254,7 @@ class MnnReaderTest {
     assertEquals(expected.get("ops").asInt(), profile.ops().size());
     assertEquals(expected.get("tensors").asInt(), trace.tensorCount());
     assertEquals(expected.get("oraclePeakBytes").asLong(), trace.loadBytes());
+    assertEquals(expected.get("lowerBoundBytes").asLong(), trace.alignedLoadBytes(64));
     assertEquals(profile.ops().size(), profile.costMillis().size());
   }
 

@@ -75,15 +75,6 @@ class TraceFormatTest {
     assertEquals("--batch 4 means nothing to the format events of " + file, wrong.getMessage());
   }
 
-  @Test
-  void shouldFindTheFormatWhenLabelled() {
-    assertEquals(TraceFormat.EVENTS, TraceFormat.ofLabel("events"));
-    assertEquals(
-        "format `csv` is not one of events, mnn",
-        assertThrows(IllegalArgumentException.class, () -> TraceFormat.ofLabel("csv"))
-            .getMessage());
-  }
-
   private Path file(String text) throws IOException {
     return Files.writeString(directory.resolve("input"), text);
   }

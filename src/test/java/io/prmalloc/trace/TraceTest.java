@@ -60,6 +60,23 @@ class TraceTest {
   }
 
   @Test
+  void shouldRoundEachSizeUpWhenTheLoadIsAligned() {
+    Trace trace =
+        Trace.builder("t")
+            .allocate("x", 65)
+            .allocate("y", 0)
+            .allocate("z", 64)
+            .release("x")
+            .allocate("w", 1)
+            .build();
+
+    assertEquals(129, trace.loadBytes());
+    assertEquals(192, trace.alignedLoadBytes(64));
+    assertEquals(129, trace.alignedLoadBytes(1));
+    assertThrows(IllegalArgumentException.class, () -> trace.alignedLoadBytes(48));
+  }
+
+  @Test
   void shouldRefuseWhenAnEventCannotBe() {
     Trace.Builder builder = Trace.builder("t").allocate("x", 1);
 
