@@ -220,10 +220,12 @@ public final class TensorPoolAllocator implements Allocator {
 
   private long openRaw(int alignment, long bytes, int header) {
     int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
-    Candidate first = candidates(bytes, alignment, smallHeader, header);
+    // The address of no bytes must lie inside its block too, for there it is looked up.
+    int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
+    Candidate first = candidates(bytes, alignment, smallRoom, header);
     Block block = Candidate.allocate(first, alignment);
     if (block == null) {
-      block = takeOutOfLine(bytes, alignment, smallHeader, header);
+      block = takeOutOfLine(bytes, alignment, smallRoom, header);
     }
     return block instanceof PooledBlock pooled
         ? openPooledRaw(pooled, bytes, smallHeader, header)

@@ -1,0 +1,47 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.TraceFormat;
+import io.prmalloc.trace.TraceInput;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * The arguments by which every command finds its trace.
+ *
+ * <p>Threading: one thread.
+ */
+final class InputArguments {
+
+  @Parameters(
+      index = "0",
+      paramLabel = "INPUT",
+      description =
+          "The trace: a file of events, a directory of MNN profiler files (with --batch), or"
+              + " sample:mobilenet.")
+  private String input;
+
+  @Option(
+      names = "--format",
+      paramLabel = "NAME",
+      description = "How to read INPUT: events or mnn. Default: told from its content.")
+  private TraceFormat format;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "Which batch of a directory of profiler files.")
+  private Integer batch;
+
+  InputArguments() {}
+
+  /** INPUT as the user typed it. */
+  String input() {
+    return input;
+  }
+
+  /** Reads the trace. */
+  Trace read() {
+    return new TraceInput(input, format, batch).read();
+  }
+}

@@ -1,0 +1,152 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.trace.TraceFormatException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The program {@code prmalloc}.
+ *
+ * <p>Threading: one thread.
+ */
+@Command(
+    name = "prmalloc",
+    description = {
+      "Replays, and plans for, what programs allocate.",
+      "",
+      "A trace is one step of a program: which tensors it allocates and releases, in order.",
+      "sample:mobilenet is one that is always there: an inference step of MobileNet v1."
+    },
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    subcommands = {ReplayCommand.class, LearnCommand.class},
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Exit code: 0; 1 if the work failed; 2 for bad usage or bad input.",
+      "",
+      "Try:",
+      "  prmalloc replay sample:mobilenet --allocator pool --allocator direct",
+      "  prmalloc COMMAND --help",
+    })
+public final class Main implements Callable<Integer> {
+
+  /** The work was done but its result is a failure. */
+  static final int FAILED = 1;
+
+  /** The arguments or the input were wrong. */
+  static final int BAD_INPUT = 2;
+
+  @Spec private CommandSpec spec;
+
+  /** For the command line. Threading: any thread. */
+  public Main() {}
+
+  /**
+   * Runs a command and ends the JVM with its exit code.
+   *
+   * <p>Threading: one thread.
+   *
+   * @param args the command and its arguments
+   */
+  public static void main(String[] args) {
+    PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    System.exit(execute(out, err, args));
+  }
+
+  /**
+   * Runs a command.
+   *
+   * <p>Threading: one thread.
+   *
+   * @return the exit code
+   */
+  static int execute(PrintWriter out, PrintWriter err, String... args) {
+    return new CommandLine(new Main())
+        .setOut(out)
+        .setErr(err)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler(Main::badUsage)
+        .setExecutionExceptionHandler(Main::failed)
+        .execute(args);
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(spec.commandLine(), "no command is given");
+  }
+
+  private static int badUsage(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    String name = command.getCommandSpec().qualifiedName();
+    complain(command, e.getMessage() + " (see `" + name + " --help`)");
+    return BAD_INPUT;
+  }
+
+  private static int failed(Exception e, CommandLine command, CommandLine.ParseResult parsed) {
+    if (e instanceof UncheckedIOException unchecked) {
+      complain(command, describe(unchecked.getCause()));
+      return BAD_INPUT;
+    }
+    // What readers and options throw; TraceFormatException tells the file and the line by itself.
+    if (e instanceof TraceFormatException || e instanceof IllegalArgumentException) {
+      complain(command, e.getMessage());
+      return BAD_INPUT;
+    }
+    complain(command, e instanceof IllegalStateException ? e.getMessage() : e.toString());
+    return FAILED;
+  }
+
+  private static String describe(IOException e) {
+    if (e instanceof NoSuchFileException absent) {
+      return absent.getFile() + ": is not there";
+    }
+    if (e instanceof AccessDeniedException denied) {
+      return denied.getFile() + ": may not be read";
+    }
+    if (e instanceof FileSystemException file && file.getReason() == null) {
+      return file.getFile() + ": cannot be read";
+    }
+    return e.getMessage();
+  }
+
+  /** One line, whatever the message holds. */
+  static void complain(CommandLine command, String message) {
+    command.getErr().println("prmalloc: " + message.strip().replaceAll("\\s*\\R\\s*", " "));
+  }
+
+  /** The version Maven wrote into the jar. Threading: any thread. */
+  static final class Version implements IVersionProvider {
+
+    private static final String PROPERTIES = "/META-INF/maven/io.prmalloc/prmalloc/pom.properties";
+
+    Version() {}
+
+    @Override
+    public String[] getVersion() throws IOException {
+      try (InputStream in = Main.class.getResourceAsStream(PROPERTIES)) {
+        if (in == null) {
+          return new String[] {"prmalloc, not from a jar"};
+        }
+        Properties properties = new Properties();
+        properties.load(in);
+        return new String[] {"prmalloc " + properties.getProperty("version")};
+      }
+    }
+  }
+}

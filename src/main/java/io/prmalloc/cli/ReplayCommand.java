@@ -1,0 +1,162 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.replay.Api;
+import io.prmalloc.trace.replay.Memory;
+import io.prmalloc.trace.replay.ReplayAllocator;
+import io.prmalloc.trace.replay.ReplayOptions;
+import io.prmalloc.trace.replay.ReplayProgress;
+import io.prmalloc.trace.replay.ReplayReport;
+import io.prmalloc.trace.replay.ReplayRun;
+import io.prmalloc.trace.replay.Replayer;
+import io.prmalloc.trace.replay.Touch;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code replay}: a trace through real allocators.
+ *
+ * <p>Threading: one thread.
+ */
+@Command(
+    name = "replay",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    description = {
+      "Runs a trace's allocations for real, in a loop, and measures what a step costs.",
+      "",
+      "Each allocator named gets a run of its own, one after the other. A run first lets the pool"
+          + " learn, then goes on for a second so that the JIT is done, then measures."
+    },
+    footer = {
+      "",
+      "Allocators:",
+      "  pool      ours: learns in the first steps, then serves from pooled stacks",
+      "  direct    ByteBuffer.allocateDirect, freed at once, without our code",
+      "  cpu       ours without learning: memory straight from the system",
+      "  malloc    the C library's",
+      "  jemalloc, mimalloc",
+      "            loaded by name where they are installed, else the run is skipped;",
+      "            each of their calls pays for JNA, some 50 to 100 ns",
+      "",
+      "Columns: time of a step in microseconds (half of all steps do not exceed",
+      "p50, 99 in 100 not p99); nanoseconds for one pair of allocate and release;",
+      "page faults and bytes of Java heap per step; the most memory the allocator",
+      "reserved (direct, malloc and the like: what was asked for) and the most the",
+      "process had in memory, Java heap and all.",
+      "",
+      "Examples: is the pool faster than direct buffers? Does it keep tensors apart?",
+      "  prmalloc replay sample:mobilenet --allocator pool --allocator direct",
+      "  prmalloc replay sample:mobilenet --touch all --threads 2 --steps 100"
+    })
+final class ReplayCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private InputArguments input;
+
+  @Option(
+      names = "--steps",
+      paramLabel = "N",
+      defaultValue = "1000",
+      description = "Measured steps of each thread, from 1. Default: ${DEFAULT-VALUE}.")
+  private int steps;
+
+  @Option(
+      names = "--warmup-steps",
+      paramLabel = "N",
+      description =
+          "The pool learns for at most N steps of each thread, from 1. Default: until its plan no"
+              + " longer changes, at most "
+              + ReplayOptions.MAX_LEARNING_STEPS
+              + ".")
+  private Integer warmupSteps;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "T",
+      defaultValue = "1",
+      description = "How many threads run steps at the same time. Default: ${DEFAULT-VALUE}.")
+  private int threads;
+
+  @Option(
+      names = "--touch",
+      paramLabel = "WHAT",
+      defaultValue = "first",
+      description =
+          "How much of each tensor is written: none; first, its first 8 bytes; page, 8 bytes of"
+              + " every 4 KiB; all, every byte, checked before the release: a tensor that another"
+              + " overwrote fails the run. Default: ${DEFAULT-VALUE}.")
+  private Touch touch;
+
+  @Option(
+      names = "--allocator",
+      paramLabel = "NAME",
+      split = ",",
+      description =
+          "One of pool, direct, cpu, jemalloc, mimalloc, malloc; may be given several times."
+              + " Default: pool.")
+  private List<ReplayAllocator> allocators = List.of(ReplayAllocator.POOL);
+
+  @Option(
+      names = "--api",
+      paramLabel = "FACE",
+      defaultValue = "raw",
+      description =
+          "How pool and cpu are called: raw, by address; handle, by Allocation and byteBuffer()."
+              + " The loop keeps handles in an array, so they cost heap here that they do not cost"
+              + " in a try-with-resources. Default: ${DEFAULT-VALUE}.")
+  private Api api;
+
+  @Option(
+      names = "--memory",
+      paramLabel = "KIND",
+      defaultValue = "direct",
+      description =
+          "Where pool and cpu take memory from: direct (byte buffers) or mmap. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private Memory memory;
+
+  @Option(names = "--json", description = "Print one JSON document instead of tables.")
+  private boolean json;
+
+  ReplayCommand() {}
+
+  @Override
+  public Integer call() throws InterruptedException {
+    ReplayOptions options =
+        new ReplayOptions(
+            steps,
+            warmupSteps == null ? OptionalInt.empty() : OptionalInt.of(warmupSteps),
+            threads,
+            touch,
+            api,
+            memory);
+    Trace trace = input.read();
+    Replayer replayer = new Replayer(trace, options);
+    List<ReplayRun> runs = new ArrayList<>();
+    for (ReplayAllocator allocator : new LinkedHashSet<>(allocators)) {
+      try (ReplayProgress progress = TerminalProgress.create()) {
+        runs.add(replayer.run(allocator, progress));
+      }
+    }
+    ReplayReport report = new ReplayReport(input.input(), trace, options, runs);
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(json ? report.json() + "\n" : report.text());
+    out.flush();
+    if (report.failures().isEmpty()) {
+      return 0;
+    }
+    Main.complain(spec.commandLine(), String.join("; ", report.failures()));
+    return Main.FAILED;
+  }
+}

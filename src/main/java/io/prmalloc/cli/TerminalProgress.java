@@ -1,0 +1,71 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.trace.replay.ReplayAllocator;
+import io.prmalloc.trace.replay.ReplayProgress;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/**
+ * A progress bar on standard error, for runs that take longer than a few seconds.
+ *
+ * <p>Threading: one thread.
+ */
+final class TerminalProgress implements ReplayProgress {
+
+  private static final long QUIET_NANOS = 3_000_000_000L;
+  private static final int UPDATE_MILLIS = 500;
+  private static final int COLUMNS = 80;
+
+  private final long begin = System.nanoTime();
+  private ProgressBar bar;
+
+  private TerminalProgress() {}
+
+  /** A progress bar if standard error is a terminal, else null: nobody is to be told. */
+  static ReplayProgress create() {
+    return isTerminal(Path.of("/proc/self/fd/2")) ? new TerminalProgress() : null;
+  }
+
+  /**
+   * Whether an open file is a terminal. {@code System.console()} would not do: it is about standard
+   * output on some JVMs and always there on others.
+   */
+  static boolean isTerminal(Path openFile) {
+    try {
+      String target = Files.readSymbolicLink(openFile).toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException | UnsupportedOperationException notTold) {
+      return false;
+    }
+  }
+
+  @Override
+  public void update(ReplayAllocator allocator, long steps, long totalSteps) {
+    if (bar == null && System.nanoTime() - begin > QUIET_NANOS && steps < totalSteps) {
+      bar =
+          new ProgressBarBuilder()
+              .setTaskName(allocator.label())
+              .setInitialMax(totalSteps)
+              .setUpdateIntervalMillis(UPDATE_MILLIS)
+              .setStyle(ProgressBarStyle.ASCII)
+              .setConsumer(new ConsoleProgressBarConsumer(System.err, COLUMNS))
+              .clearDisplayOnFinish()
+              .build();
+    }
+    if (bar != null) {
+      bar.stepTo(steps);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (bar != null) {
+      bar.close();
+    }
+  }
+}

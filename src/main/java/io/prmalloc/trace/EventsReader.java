@@ -1,0 +1,140 @@
+package io.prmalloc.trace;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/**
+ * Reads and writes the {@code events} format: one step, one event per line.
+ *
+ * <pre>
+ * a ID SIZE     tensor ID of SIZE bytes is allocated
+ * f ID 0        tensor ID is released
+ * </pre>
+ *
+ * <p>Fields are parted by blanks or tabs; an id is any text without them. Lines end with LF or CR
+ * LF, the last one with or without; blank lines mean nothing and are skipped. Everything else is an
+ * error of its line. Tensors that the file never releases live to the end of the step.
+ *
+ * <p>Threading: any thread.
+ */
+final class EventsReader {
+
+  private static final Pattern BLANKS = Pattern.compile("[ \t]+");
+  private static final String SHAPE = "expected `a ID SIZE` or `f ID 0`";
+
+  private EventsReader() {}
+
+  /**
+   * Threading: any thread.
+   *
+   * @param file what errors call the file
+   * @param bytes the whole file, in UTF-8
+   * @throws TraceFormatException if a line is not of this format or cannot be, or there is none
+   */
+  static Trace read(String file, byte[] bytes) {
+    Trace.Builder trace = Trace.builder(file);
+    String text = decode(file, bytes);
+    long line = 0;
+    for (int from = 0; from < text.length(); ) {
+      int to = text.indexOf('\n', from);
+      if (to < 0) {
+        to = text.length();
+      }
+      line++;
+      String content = text.substring(from, to).strip();
+      if (!content.isEmpty()) {
+        readLine(file, line, content, trace);
+      }
+      from = to + 1;
+    }
+    Trace step = trace.build();
+    if (step.tensorCount() == 0) {
+      throw TraceFormatException.ofFile(file, "holds no events; " + SHAPE);
+    }
+    return step;
+  }
+
+  private static void readLine(String file, long line, String content, Trace.Builder trace) {
+    String[] fields = BLANKS.split(content, -1);
+    boolean allocate = fields[0].equals("a");
+    if (!allocate && !fields[0].equals("f")) {
+      throw TraceFormatException.atLine(
+          file, line, "starts with `" + shorten(fields[0]) + "`, " + SHAPE);
+    }
+    if (fields.length != 3) {
+      throw TraceFormatException.atLine(
+          file, line, "has " + fields.length + " fields instead of 3, " + SHAPE);
+    }
+    try {
+      if (allocate) {
+        trace.allocate(fields[1], parseSize(fields[2]));
+      } else if (fields[2].equals("0")) {
+        trace.release(fields[1]);
+      } else {
+        throw new IllegalArgumentException(
+            "a release ends with `" + shorten(fields[2]) + "` instead of 0");
+      }
+    } catch (IllegalArgumentException refused) {
+      throw TraceFormatException.atLine(file, line, refused.getMessage());
+    }
+  }
+
+  private static long parseSize(String field) {
+    try {
+      return Long.parseLong(field);
+    } catch (NumberFormatException notANumber) {
+      throw new IllegalArgumentException(
+          "size `" + shorten(field) + "` is not a whole number of bytes", notANumber);
+    }
+  }
+
+  /** Strict, because a replaced character could make one id of two. */
+  private static String decode(String file, byte[] bytes) {
+    CharsetDecoder decoder =
+        StandardCharsets.UTF_8
+            .newDecoder()
+            .onMalformedInput(CodingErrorAction.REPORT)
+            .onUnmappableCharacter(CodingErrorAction.REPORT);
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    CharBuffer out = CharBuffer.allocate(bytes.length);
+    CoderResult result = decoder.decode(in, out, true);
+    if (result.isError()) {
+      long line = 1;
+      for (int i = 0; i < in.position(); i++) {
+        line += bytes[i] == '\n' ? 1 : 0;
+      }
+      throw TraceFormatException.atLine(file, line, "is not text in UTF-8");
+    }
+    return out.flip().toString();
+  }
+
+  /** A field as an error shows it: a binary file's line can be its whole length. */
+  static String shorten(String field) {
+    String plain = field.replaceAll("\\p{Cntrl}", "?");
+    return plain.length() <= 40 ? plain : plain.substring(0, 40) + "…";
+  }
+
+  /**
+   * The step in this format, the last line ended too.
+   *
+   * <p>Threading: any thread.
+   */
+  static String write(Trace trace) {
+    StringBuilder text = new StringBuilder(16 * trace.eventCount());
+    for (int i = 0; i < trace.eventCount(); i++) {
+      int event = trace.event(i);
+      if (event >= 0) {
+        text.append("a ").append(trace.id(event)).append(' ').append(trace.sizeBytes(event));
+      } else {
+        text.append("f ").append(trace.id(~event)).append(" 0");
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+}

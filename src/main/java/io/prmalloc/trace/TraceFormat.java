@@ -1,0 +1,102 @@
+package io.prmalloc.trace;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * The formats in which traces come.
+ *
+ * <p>Threading: immutable.
+ */
+public enum TraceFormat {
+  /** Lines {@code a ID SIZE} and {@code f ID 0}; one file is one step. */
+  EVENTS,
+  /** A directory of profiler files of one model, and a batch. */
+  MNN;
+
+  /** As the command line has it: {@code events}, {@code mnn}. Threading: any thread. */
+  public String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  private static String labels() {
+    return Arrays.stream(values()).map(TraceFormat::label).collect(Collectors.joining(", "));
+  }
+
+  /**
+   * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
+   * not blank starts with {@code a} or {@code f} and a blank is {@code events}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if it is neither, or an empty file
+   * @throws UncheckedIOException if the file is not there or cannot be read
+   */
+  public static TraceFormat detect(Path path) {
+    if (Files.isDirectory(path)) {
+      return MNN;
+    }
+    String start = new String(startOf(path), StandardCharsets.ISO_8859_1);
+    if (start.isBlank()) {
+      throw TraceFormatException.ofFile(path.toString(), "is empty");
+    }
+    long line = 1;
+    for (String content : start.lines().toList()) {
+      if (content.isBlank()) {
+        line++;
+      } else if (content.strip().matches("[af]([ \t].*)?")) {
+        return EVENTS;
+      } else {
+        throw TraceFormatException.atLine(
+            path.toString(),
+            line,
+            "starts with `"
+                + EventsReader.shorten(content.strip())
+                + "`, which no known format does ("
+                + labels()
+                + ")");
+      }
+    }
+    throw new AssertionError("text that is not blank has a line that is not");
+  }
+
+  private static byte[] startOf(Path path) {
+    try (var in = Files.newInputStream(path)) {
+      return in.readNBytes(4096);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Reads one step.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param path a file, or for {@link #MNN} a directory
+   * @param batch for {@link #MNN} which batch, from 1; null for the other formats
+   * @throws TraceFormatException if the file does not hold what the format asks for
+   * @throws IllegalArgumentException if a batch is given to a format that has none
+   * @throws UncheckedIOException if the file is not there or cannot be read
+   */
+  public Trace read(Path path, Integer batch) {
+    if (this == MNN) {
+      return MnnReader.read(path, batch).toTrace();
+    }
+    if (batch != null) {
+      throw new IllegalArgumentException(
+          "--batch " + batch + " means nothing to the format " + label() + " of " + path);
+    }
+    try {
+      return EventsReader.read(path.toString(), Files.readAllBytes(path));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

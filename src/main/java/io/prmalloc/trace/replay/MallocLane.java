@@ -1,0 +1,30 @@
+package io.prmalloc.trace.replay;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * The C library's malloc as the JVM's internal Unsafe calls it.
+ *
+ * <p>Threading: one thread at a time.
+ */
+final class MallocLane extends AddressLane {
+
+  MallocLane(int tensors) {
+    super(tensors);
+  }
+
+  @Override
+  long take(int tensor, long bytes) {
+    try {
+      // Unsafe answers no bytes with no address.
+      return UnsafeApi.allocateMemory(Math.max(1, bytes));
+    } catch (OutOfMemoryError notToBeHad) {
+      throw new ReplayFailure("malloc of " + bytes + " bytes failed", notToBeHad);
+    }
+  }
+
+  @Override
+  void giveBack(int tensor, long address) {
+    UnsafeApi.freeMemory(address);
+  }
+}

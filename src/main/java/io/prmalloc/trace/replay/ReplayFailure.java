@@ -1,0 +1,22 @@
+package io.prmalloc.trace.replay;
+
+import java.io.Serial;
+
+/**
+ * An allocator did not do what it should: it refused memory, or a tensor does not hold what was
+ * written to it. The message is complete by itself.
+ *
+ * <p>Threading: immutable.
+ */
+final class ReplayFailure extends RuntimeException {
+
+  @Serial private static final long serialVersionUID = 1L;
+
+  ReplayFailure(String message) {
+    super(message);
+  }
+
+  ReplayFailure(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,89 @@
+package io.prmalloc.trace.replay;
+
+import java.util.Objects;
+import java.util.OptionalInt;
+
+/**
+ * How a trace is replayed.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param steps measured steps of each thread, from 1
+ * @param warmupSteps the most steps of each thread in which the pool learns, from 1; the plan is
+ *     made by then. Empty: as many as it takes, at most {@link #MAX_LEARNING_STEPS}
+ * @param threads how many threads run steps at the same time, from 1 to {@link #MAX_THREADS}
+ * @param touch how much of each tensor is written
+ * @param api through which face of our allocators
+ * @param memory where our allocators take their memory from
+ */
+public record ReplayOptions(
+    int steps, OptionalInt warmupSteps, int threads, Touch touch, Api api, Memory memory) {
+
+  /** The most steps of each thread for which the pool is waited for when nobody says how many. */
+  public static final int MAX_LEARNING_STEPS = 300;
+
+  /** The most threads. */
+  public static final int MAX_THREADS = 1024;
+
+  /** 1000 steps of one thread, first bytes touched, raw addresses, direct buffers. */
+  public static final ReplayOptions DEFAULT =
+      new ReplayOptions(1000, OptionalInt.empty(), 1, Touch.FIRST, Api.RAW, Memory.DIRECT);
+
+  /**
+   * Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a number is out of its bounds
+   */
+  public ReplayOptions {
+    Objects.requireNonNull(touch, "touch");
+    Objects.requireNonNull(api, "api");
+    Objects.requireNonNull(memory, "memory");
+    checkAtLeastOne("steps", steps);
+    warmupSteps.ifPresent(value -> checkAtLeastOne("warmup-steps", value));
+    checkAtLeastOne("threads", threads);
+    if (threads > MAX_THREADS) {
+      throw new IllegalArgumentException("threads " + threads + " exceeds " + MAX_THREADS);
+    }
+  }
+
+  private static void checkAtLeastOne(String name, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(name + " " + value + " is out of bounds; the least is 1");
+    }
+  }
+
+  /** The most steps of each thread in which the pool learns. Threading: any thread. */
+  int maxLearningSteps() {
+    return warmupSteps.orElse(MAX_LEARNING_STEPS);
+  }
+
+  /** These options with other numbers of steps. Threading: any thread. */
+  public ReplayOptions withSteps(int value) {
+    return new ReplayOptions(value, warmupSteps, threads, touch, api, memory);
+  }
+
+  /** These options with another bound on warm-up. Threading: any thread. */
+  public ReplayOptions withWarmupSteps(int value) {
+    return new ReplayOptions(steps, OptionalInt.of(value), threads, touch, api, memory);
+  }
+
+  /** These options with another number of threads. Threading: any thread. */
+  public ReplayOptions withThreads(int value) {
+    return new ReplayOptions(steps, warmupSteps, value, touch, api, memory);
+  }
+
+  /** These options with another way to touch. Threading: any thread. */
+  public ReplayOptions withTouch(Touch value) {
+    return new ReplayOptions(steps, warmupSteps, threads, value, api, memory);
+  }
+
+  /** These options with another face of our allocators. Threading: any thread. */
+  public ReplayOptions withApi(Api value) {
+    return new ReplayOptions(steps, warmupSteps, threads, touch, value, memory);
+  }
+
+  /** These options with other memory. Threading: any thread. */
+  public ReplayOptions withMemory(Memory value) {
+    return new ReplayOptions(steps, warmupSteps, threads, touch, api, value);
+  }
+}

@@ -1,0 +1,22 @@
+package io.prmalloc.trace.replay;
+
+/**
+ * Told now and then how far a run is.
+ *
+ * <p>Threading: called by the thread that called the replayer.
+ */
+public interface ReplayProgress extends AutoCloseable {
+
+  /**
+   * Threading: the replayer's caller.
+   *
+   * @param allocator which run
+   * @param steps measured steps that all threads have done so far; 0 while warming up
+   * @param totalSteps measured steps that all threads have to do
+   */
+  void update(ReplayAllocator allocator, long steps, long totalSteps);
+
+  /** There is nothing more to come. Threading: any thread. */
+  @Override
+  void close();
+}

@@ -1,0 +1,235 @@
+package io.prmalloc.trace.replay;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.Allocator;
+import io.prmalloc.trace.TextTable;
+import io.prmalloc.trace.Trace;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Shows the runs of a replay, to people or to programs.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param input what the user called the trace
+ * @param trace the step
+ * @param options how it was replayed
+ * @param runs what came out, in order
+ */
+public record ReplayReport(String input, Trace trace, ReplayOptions options, List<ReplayRun> runs) {
+
+  /** Threading: any thread. */
+  public ReplayReport {
+    runs = List.copyOf(runs);
+  }
+
+  /** What went wrong, one sentence for each run that failed. Threading: any thread. */
+  public List<String> failures() {
+    List<String> failures = new ArrayList<>();
+    for (ReplayRun run : runs) {
+      run.failure().ifPresent(reason -> failures.add(run.allocator().label() + ": " + reason));
+    }
+    return failures;
+  }
+
+  /**
+   * One JSON document on one line, as the command line contract has it. The lower bound is the load
+   * with sizes rounded up to 64 bytes. A run that was not measured has the key {@code skipped} or
+   * {@code failed}, with the reason, in place of the figures; what only the pool can tell is null
+   * for the others.
+   *
+   * <p>Threading: any thread.
+   */
+  public String json() {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
+      json.writeStartObject();
+      json.writeStringField("input", input);
+      json.writeNumberField("eventsPerStep", trace.eventCount());
+      json.writeNumberField("lowerBoundBytes", lowerBoundBytes());
+      json.writeNumberField("loadBytes", trace.loadBytes());
+      json.writeStringField("touch", label(options.touch()));
+      json.writeStringField("api", label(options.api()));
+      json.writeStringField("memory", label(options.memory()));
+      json.writeArrayFieldStart("runs");
+      for (ReplayRun run : runs) {
+        writeRun(json, run);
+      }
+      json.writeEndArray();
+      json.writeEndObject();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString();
+  }
+
+  private static void writeRun(JsonGenerator json, ReplayRun run) throws IOException {
+    json.writeStartObject();
+    json.writeStringField("allocator", run.allocator().label());
+    json.writeNumberField("threads", run.threads());
+    json.writeNumberField("steps", run.steps());
+    if (run.skipped().isPresent()) {
+      json.writeStringField("skipped", run.skipped().get());
+    }
+    if (run.failure().isPresent()) {
+      json.writeStringField("failed", run.failure().get());
+    }
+    if (run.measured().isPresent()) {
+      writeMeasured(json, run.measured().get());
+    }
+    json.writeEndObject();
+  }
+
+  private static void writeMeasured(JsonGenerator json, ReplayRun.Measured measured)
+      throws IOException {
+    json.writeObjectFieldStart("microsPerStep");
+    json.writeNumberField("p50", rounded(measured.p50Micros()));
+    json.writeNumberField("p99", rounded(measured.p99Micros()));
+    json.writeNumberField("max", rounded(measured.maxMicros()));
+    json.writeEndObject();
+    json.writeNumberField("nanosPerPair", rounded(measured.nanosPerPair()));
+    json.writeNumberField("minorFaultsPerStep", rounded(measured.minorFaultsPerStep()));
+    json.writeNumberField("majorFaultsPerStep", rounded(measured.majorFaultsPerStep()));
+    json.writeNumberField("heapBytesPerStep", rounded(measured.heapBytesPerStep()));
+    json.writeNumberField("peakReservedBytes", measured.peakReservedBytes());
+    json.writeNumberField("peakRssBytes", measured.peakRssBytes());
+    if (measured.pool().isPresent()) {
+      ReplayRun.PoolCounts pool = measured.pool().get();
+      json.writeNumberField("hits", pool.hits());
+      json.writeNumberField("misses", pool.misses());
+      json.writeNumberField("nullBins", pool.nullBins());
+      json.writeNumberField("policyIntervalBytes", pool.policyIntervalBytes());
+      json.writeNumberField("warmupSteps", measured.warmupSteps());
+      json.writeBooleanField("pooling", pool.pooling());
+      json.writeNumberField("planBytes", pool.planBytes());
+      json.writeNumberField("addedBlocks", pool.addedBlocks());
+      json.writeNumberField("arenaBytes", pool.arenaBytes());
+    } else {
+      json.writeNullField("hits");
+      json.writeNullField("misses");
+      json.writeNullField("nullBins");
+      json.writeNullField("policyIntervalBytes");
+      json.writeNumberField("warmupSteps", measured.warmupSteps());
+    }
+  }
+
+  /** Three digits behind the point: a nanosecond of a microsecond, a thousandth of a fault. */
+  private static BigDecimal rounded(double value) {
+    return BigDecimal.valueOf(value).setScale(3, RoundingMode.HALF_UP);
+  }
+
+  private long lowerBoundBytes() {
+    return trace.alignedLoadBytes(Allocator.DEFAULT_ALIGNMENT);
+  }
+
+  private static String label(Enum<?> option) {
+    return option.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Tables: what a step costs, and what the pool did.
+   *
+   * <p>Threading: any thread.
+   */
+  public String text() {
+    StringBuilder text = new StringBuilder();
+    text.append(input)
+        .append(": ")
+        .append(trace.tensorCount())
+        .append(" tensors a step, at least ")
+        .append(lowerBoundBytes())
+        .append(" bytes at a time\nthreads ")
+        .append(options.threads())
+        .append(", steps ")
+        .append(options.steps())
+        .append(", touch ")
+        .append(label(options.touch()))
+        .append(", api ")
+        .append(label(options.api()))
+        .append(", memory ")
+        .append(label(options.memory()))
+        .append("\n\n")
+        .append(costs());
+    for (ReplayRun run : runs) {
+      run.measured()
+          .flatMap(ReplayRun.Measured::pool)
+          .ifPresent(pool -> text.append('\n').append(describe(pool, run)));
+    }
+    for (ReplayRun run : runs) {
+      run.skipped().ifPresent(reason -> text.append("\nskipped: ").append(reason).append('\n'));
+    }
+    return text.toString();
+  }
+
+  private TextTable costs() {
+    TextTable table =
+        new TextTable(
+            "allocator",
+            "p50 us/step",
+            "p99",
+            "max",
+            "ns/pair",
+            "minor faults",
+            "major",
+            "heap bytes",
+            "reserved MiB",
+            "RSS MiB");
+    for (ReplayRun run : runs) {
+      String name = run.allocator().label();
+      Optional<ReplayRun.Measured> measured = run.measured();
+      if (measured.isPresent()) {
+        ReplayRun.Measured m = measured.get();
+        table.row(
+            name,
+            decimal(m.p50Micros()),
+            decimal(m.p99Micros()),
+            decimal(m.maxMicros()),
+            decimal(m.nanosPerPair()),
+            decimal(m.minorFaultsPerStep()),
+            decimal(m.majorFaultsPerStep()),
+            decimal(m.heapBytesPerStep()),
+            mebibytes(m.peakReservedBytes()),
+            mebibytes(m.peakRssBytes()));
+      } else {
+        table.row(name, run.skipped().isPresent() ? "skipped" : "failed");
+      }
+    }
+    return table;
+  }
+
+  private String describe(ReplayRun.PoolCounts pool, ReplayRun run) {
+    int warmupSteps = run.measured().map(ReplayRun.Measured::warmupSteps).orElse(0);
+    if (!pool.pooling()) {
+      return "pool: no plan after " + warmupSteps + " steps\n";
+    }
+    return String.format(
+        Locale.ROOT,
+        "pool: planned after %d steps with classes of %d KiB: %d bytes, %.3f times the least, and"
+            + " %d blocks added%nhits %d, misses %d, null bins %d%n",
+        warmupSteps,
+        pool.policyIntervalBytes() / 1024,
+        pool.planBytes(),
+        (double) pool.planBytes() / Math.max(1, lowerBoundBytes()),
+        pool.addedBlocks(),
+        pool.hits(),
+        pool.misses(),
+        pool.nullBins());
+  }
+
+  private static String decimal(double value) {
+    return String.format(Locale.ROOT, "%.1f", value);
+  }
+
+  private static String mebibytes(long bytes) {
+    return String.format(Locale.ROOT, "%.1f", bytes / 1048576.0);
+  }
+}

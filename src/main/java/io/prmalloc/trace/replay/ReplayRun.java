@@ -1,0 +1,114 @@
+package io.prmalloc.trace.replay;
+
+import java.util.Optional;
+
+/**
+ * What came out of replaying a trace through one allocator: it was skipped, or it failed, or it was
+ * measured.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param allocator which allocator
+ * @param threads how many threads ran steps
+ * @param steps measured steps of each thread
+ * @param skipped why it was not tried; empty if it was
+ * @param failure what went wrong; empty if nothing did
+ * @param measured the figures; empty if it was skipped or failed
+ */
+public record ReplayRun(
+    ReplayAllocator allocator,
+    int threads,
+    int steps,
+    Optional<String> skipped,
+    Optional<String> failure,
+    Optional<Measured> measured) {
+
+  static ReplayRun skipped(ReplayAllocator allocator, ReplayOptions options, String reason) {
+    return new ReplayRun(
+        allocator,
+        options.threads(),
+        options.steps(),
+        Optional.of(reason),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  static ReplayRun failed(ReplayAllocator allocator, ReplayOptions options, String reason) {
+    return new ReplayRun(
+        allocator,
+        options.threads(),
+        options.steps(),
+        Optional.empty(),
+        Optional.of(reason),
+        Optional.empty());
+  }
+
+  static ReplayRun measured(ReplayAllocator allocator, ReplayOptions options, Measured measured) {
+    return new ReplayRun(
+        allocator,
+        options.threads(),
+        options.steps(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(measured));
+  }
+
+  /**
+   * The figures of the measured steps. Writing to the tensors and checking them is included where
+   * it was asked for.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param p50Micros time of a step in microseconds that half of all steps do not exceed
+   * @param p99Micros the same of 99 in 100 steps
+   * @param maxMicros the longest step
+   * @param nanosPerPair wall time of a thread's steps over the number of pairs of allocate and
+   *     release in them, mean of all threads; 0 for a step without any
+   * @param minorFaultsPerStep page faults without reading, mean of all steps
+   * @param majorFaultsPerStep page faults that read from disk, mean of all steps
+   * @param heapBytesPerStep bytes of Java heap that the threads allocated, mean of all steps
+   * @param peakReservedBytes the most bytes the allocator reserved since it was made; of those that
+   *     are not ours the load times the number of threads
+   * @param peakRssBytes the most bytes the process had in memory since the allocator was made, Java
+   *     heap and all; 0 where the platform does not tell
+   * @param warmupSteps steps of one thread until the pool had learnt, the most of all threads; 0
+   *     for an allocator that does not learn
+   * @param pool what only the pool can tell
+   */
+  public record Measured(
+      double p50Micros,
+      double p99Micros,
+      double maxMicros,
+      double nanosPerPair,
+      double minorFaultsPerStep,
+      double majorFaultsPerStep,
+      double heapBytesPerStep,
+      long peakReservedBytes,
+      long peakRssBytes,
+      int warmupSteps,
+      Optional<PoolCounts> pool) {}
+
+  /**
+   * How the pool served the measured steps.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param pooling whether it had a plan; else all planned requests went outside, uncounted
+   * @param hits planned requests served from the arena
+   * @param misses planned requests whose bins were empty
+   * @param nullBins planned requests of a size the plan has no bin for
+   * @param policyIntervalBytes the step between size classes of the best policy; 0 without a plan
+   * @param planBytes what the policy's blocks add up to; 0 without a plan
+   * @param addedBlocks blocks added to the plan's by the rehearsal
+   * @param arenaBytes bytes reserved for the plan; 0 without a plan
+   */
+  public record PoolCounts(
+      boolean pooling,
+      long hits,
+      long misses,
+      long nullBins,
+      int policyIntervalBytes,
+      long planBytes,
+      int addedBlocks,
+      long arenaBytes) {}
+}

@@ -1,0 +1,203 @@
+package io.prmalloc.trace.replay;
+
+import io.prmalloc.Allocator;
+import io.prmalloc.os.AgronaAccess;
+import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.os.ResidentPeak;
+import io.prmalloc.trace.Trace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.ToLongFunction;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Replays a trace for real, one allocator after the other, and measures what a step costs.
+ *
+ * <p>Threading: any thread, but not two at the same time in one process: they would disturb each
+ * other's figures.
+ */
+public final class Replayer {
+
+  // A run has three parts, and its threads wait for each other between them:
+  //
+  //   learn     until the allocator has learnt what it will (the pool), at most so many steps
+  //   settle    a second or two, so that the JIT has compiled what now runs: first dry, which makes
+  //             the allocator hot however long the tensors take to write, then as measured
+  //   measure   the steps asked for; nothing is made, locked or asked of the system in between but
+  //             the time, once a step
+  //
+  // The process's peak of resident memory is set back before each run, and the C heap trimmed, so
+  // that one allocator's figure does not hold another's memory.
+
+  /** The largest tensor that can be replayed, in bytes: one region less room for a header. */
+  public static final long MAX_TENSOR_BYTES =
+      MemoryRegion.MAX_BYTES - 2 * Allocator.DEFAULT_ALIGNMENT;
+
+  private static final long SETTLE_NANOS = 1_000_000_000;
+  private static final long PROGRESS_MILLIS = 200;
+
+  private final Trace trace;
+  private final ReplayOptions options;
+  private final long settleNanos;
+
+  /**
+   * Threading: any thread.
+   *
+   * @param trace the step to run
+   * @param options how to run it
+   * @throws IllegalArgumentException if a tensor is over {@link #MAX_TENSOR_BYTES}
+   * @throws IllegalStateException if the options need addresses and this JVM cannot tell them; the
+   *     message holds the flag that helps
+   */
+  public Replayer(Trace trace, ReplayOptions options) {
+    this(trace, options, SETTLE_NANOS);
+  }
+
+  /** For those who care for what happens and not for how fast. */
+  Replayer(Trace trace, ReplayOptions options, long settleNanos) {
+    this.settleNanos = settleNanos;
+    this.trace = Objects.requireNonNull(trace, "trace");
+    this.options = Objects.requireNonNull(options, "options");
+    for (int tensor = 0; tensor < trace.tensorCount(); tensor++) {
+      if (trace.sizeBytes(tensor) > MAX_TENSOR_BYTES) {
+        throw new IllegalArgumentException(
+            trace.name()
+                + ": tensor "
+                + trace.id(tensor)
+                + " of "
+                + trace.sizeBytes(tensor)
+                + " bytes exceeds "
+                + MAX_TENSOR_BYTES
+                + ", the most that can be replayed");
+      }
+    }
+    if (options.api() == Api.RAW) {
+      AgronaAccess.require();
+    }
+  }
+
+  /**
+   * Runs the trace through one allocator.
+   *
+   * <p>Threading: one thread at a time in a process.
+   *
+   * @param allocator which one; a run of one that cannot be loaded here is skipped
+   * @param progress told of the way, or null
+   * @return the figures, or why there are none
+   * @throws InterruptedException if the calling thread is interrupted; the run goes on in the
+   *     background then, to its end
+   */
+  public ReplayRun run(ReplayAllocator allocator, ReplayProgress progress)
+      throws InterruptedException {
+    System.gc();
+    OperatingSystem.trimHeap();
+    ResidentPeak.reset();
+    ReplayTarget target;
+    try {
+      target = allocator.open(options, trace.loadBytes() * options.threads());
+    } catch (UnsupportedOperationException absent) {
+      return ReplayRun.skipped(allocator, options, absent.getMessage());
+    }
+    return run(allocator, target, progress);
+  }
+
+  /** As above, through a target of the caller's, which is closed at the end. */
+  ReplayRun run(ReplayAllocator allocator, ReplayTarget target, ReplayProgress progress)
+      throws InterruptedException {
+    AtomicReference<String> failure = new AtomicReference<>();
+    Phaser meeting = new MeasureMark(target, options.threads());
+    Worker.Run shared =
+        new Worker.Run(target, options, settleNanos, trace.tensorCount(), meeting, failure);
+    StepLoops loops = new StepLoops();
+    StepLoops dryLoops = new StepLoops();
+    List<Worker> workers = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < options.threads(); i++) {
+      Lane lane = target.lane(trace.tensorCount());
+      Worker worker =
+          new Worker(
+              i,
+              shared,
+              lane,
+              loops.create(lane, trace, options.touch()),
+              dryLoops.create(lane, trace, Touch.NONE));
+      workers.add(worker);
+      threads.add(new Thread(worker, "replay-" + i));
+    }
+    threads.forEach(Thread::start);
+    await(allocator, threads, workers, progress);
+    ReplayRun run =
+        failure.get() != null
+            ? ReplayRun.failed(allocator, options, failure.get())
+            : ReplayRun.measured(allocator, options, figures(target, workers));
+    try {
+      target.close();
+    } catch (RuntimeException e) {
+      return failure.get() != null
+          ? run
+          : ReplayRun.failed(allocator, options, "closing it: " + e.getMessage());
+    }
+    return run;
+  }
+
+  /** Tells the target when all threads have settled and none measures yet. */
+  private static final class MeasureMark extends Phaser {
+    private final ReplayTarget target;
+
+    MeasureMark(ReplayTarget target, int parties) {
+      super(parties);
+      this.target = target;
+    }
+
+    @Override
+    protected boolean onAdvance(int phase, int registeredParties) {
+      if (phase == 1) {
+        target.markStart();
+      }
+      return registeredParties == 0;
+    }
+  }
+
+  private void await(
+      ReplayAllocator allocator,
+      List<Thread> threads,
+      List<Worker> workers,
+      ReplayProgress progress)
+      throws InterruptedException {
+    long total = (long) options.steps() * options.threads();
+    for (Thread thread : threads) {
+      while (progress != null && thread.isAlive()) {
+        thread.join(PROGRESS_MILLIS);
+        progress.update(allocator, workers.stream().mapToLong(Worker::measuredSteps).sum(), total);
+      }
+      thread.join();
+    }
+  }
+
+  private ReplayRun.Measured figures(ReplayTarget target, List<Worker> workers) {
+    Histogram stepNanos = new Histogram(workers.get(0).stepNanos());
+    workers.forEach(worker -> stepNanos.add(worker.stepNanos()));
+    double pairs = (double) options.steps() * trace.tensorCount();
+    return new ReplayRun.Measured(
+        stepNanos.getValueAtPercentile(50) / 1e3,
+        stepNanos.getValueAtPercentile(99) / 1e3,
+        stepNanos.getMaxValue() / 1e3,
+        pairs == 0 ? 0 : workers.stream().mapToLong(Worker::wallNanos).average().orElse(0) / pairs,
+        perStep(workers, Worker::minorFaults),
+        perStep(workers, Worker::majorFaults),
+        perStep(workers, Worker::heapBytes),
+        target.peakReservedBytes(),
+        ResidentPeak.bytes(),
+        workers.stream().mapToInt(Worker::learningSteps).max().orElse(0),
+        target.poolCounts());
+  }
+
+  private double perStep(List<Worker> workers, ToLongFunction<Worker> figure) {
+    long steps = (long) options.steps() * workers.size();
+    return (double) workers.stream().mapToLong(figure).sum() / steps;
+  }
+}

@@ -1,0 +1,17 @@
+package io.prmalloc.trace.replay;
+
+/**
+ * Runs the events of one step through a lane.
+ *
+ * <p>Threading: one thread at a time.
+ */
+interface StepLoop {
+
+  /**
+   * Runs one step from its first event to its last.
+   *
+   * @param stepSeed from which the patterns of the step's tensors are made
+   * @throws ReplayFailure if the allocator did something wrong; names the tensor
+   */
+  void run(long stepSeed);
+}
