@@ -14,8 +14,7 @@ final class ArenaSpan {
   private final MemoryRegion region;
   private final long bytes;
   private final int shift;
-  private final Buffer[] buffers;
-  private final int[] blocks;
+  private final PooledBlock[] blocks;
   private long startAddress;
 
   ArenaSpan(MemoryRegion region, int intervalBytes) {
@@ -23,15 +22,15 @@ final class ArenaSpan {
     this.bytes = region.sizeBytes();
     this.shift = Integer.numberOfTrailingZeros(intervalBytes);
     int intervals = (int) ((region.sizeBytes() - 1) >>> shift) + 1;
-    this.buffers = new Buffer[intervals];
-    this.blocks = new int[intervals];
+    this.blocks = new PooledBlock[intervals];
   }
 
-  void add(Buffer buffer, int block) {
-    int from = (int) (buffer.places().get(block).offset() >>> shift);
-    int to = from + (int) (buffer.strideBytes() >>> shift);
-    Arrays.fill(buffers, from, to, buffer);
-    Arrays.fill(blocks, from, to, block);
+  /** Adds a block, if it lies in this region. */
+  void add(PooledBlock block) {
+    if (block.region() == region) {
+      int from = block.offset() >>> shift;
+      Arrays.fill(blocks, from, from + (block.capacityBytes() >>> shift), block);
+    }
   }
 
   /**
@@ -50,10 +49,8 @@ final class ArenaSpan {
     return bytes;
   }
 
-  /** The block that contains the offset, or null if there is none or it was never taken. */
+  /** The block that contains the offset, or null if there is none. */
   PooledBlock blockAt(long offset) {
-    int interval = (int) (offset >>> shift);
-    Buffer buffer = buffers[interval];
-    return buffer == null ? null : buffer.blocks()[blocks[interval]];
+    return blocks[(int) (offset >>> shift)];
   }
 }

@@ -176,8 +176,10 @@ final class BinTable {
       spans[i] = new ArenaSpan(arena.region(i), intervalBytes);
     }
     for (Buffer buffer : buffers()) {
-      for (int block = 0; block < buffer.places().size(); block++) {
-        spans[buffer.places().get(block).region()].add(buffer, block);
+      for (PooledBlock block : buffer.blocks()) {
+        for (ArenaSpan span : spans) {
+          span.add(block);
+        }
       }
     }
     return spans;

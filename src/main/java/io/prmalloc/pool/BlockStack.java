@@ -81,7 +81,7 @@ abstract class BlockStack {
   final int blocksUsed() {
     int used = 0;
     for (PooledBlock block : blocks) {
-      used += block != null ? 1 : 0;
+      used += block != null && block.uses() > 0 ? 1 : 0;
     }
     return used;
   }

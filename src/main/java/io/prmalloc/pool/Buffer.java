@@ -1,7 +1,5 @@
 package io.prmalloc.pool;
 
-import java.util.List;
-
 /**
  * The blocks of one bin: equal chunks of the arena, taken last in, first out, so that the one
  * handed out is the one that is most likely still in the cache.
@@ -12,8 +10,6 @@ final class Buffer extends BlockStack {
 
   private final int bin;
   private final long strideBytes;
-  private final List<Arena.Place> places;
-  private final Arena arena;
 
   /**
    * @param bin index of the bin it belongs to
@@ -25,22 +21,20 @@ final class Buffer extends BlockStack {
     super(places.length, alignment);
     this.bin = bin;
     this.strideBytes = strideBytes;
-    this.places = List.of(places);
-    this.arena = arena;
+    // All at once, unlike a slab's: there are few, and raw addresses are looked up by block.
+    for (int i = 0; i < places.length; i++) {
+      blocks()[i] =
+          new PooledBlock(
+              arena.region(places[i].region()), places[i].offset(), strideBytes, this, i, bin);
+    }
   }
 
   @Override
   PooledBlock create(int index) {
-    Arena.Place place = places.get(index);
-    return new PooledBlock(
-        arena.region(place.region()), place.offset(), strideBytes, this, index, bin);
+    throw new IllegalStateException("block " + index + " of bin " + bin + " was never made");
   }
 
   long strideBytes() {
     return strideBytes;
-  }
-
-  List<Arena.Place> places() {
-    return places;
   }
 }

@@ -70,7 +70,7 @@ final class PoolReport {
           bin.index(),
           bin.chunkBytes(),
           own.alignment(),
-          own.places().size(),
+          own.blocks().length,
           own.freeBlocks(),
           own.blocksUsed(),
           counts.uses);

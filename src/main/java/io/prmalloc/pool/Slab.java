@@ -13,6 +13,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private final MemoryRegion region;
   private final int slotBytes;
   private final int slots;
+  private final Candidate alone = new Candidate(this, null);
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
@@ -23,6 +24,11 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     this.region = region;
     this.slotBytes = slotBytes;
     this.slots = slots;
+  }
+
+  /** This slab as all there is to try. Made once, for slabs take turns for ever. */
+  Candidate alone() {
+    return alone;
   }
 
   @Override

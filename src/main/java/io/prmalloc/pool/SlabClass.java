@@ -85,7 +85,7 @@ final class SlabClass {
         if (next == spare) {
           spare = null;
         }
-        current = new Candidate(next, null);
+        current = next.alone();
       }
     } finally {
       lock.unlock();
