@@ -194,7 +194,9 @@ class MainTest {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                // What the jar's manifest says.
                 "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED",
                 "-XX:MaxDirectMemorySize=16m",
                 "-cp",
                 System.getProperty("java.class.path"),
