@@ -92,7 +92,8 @@ public final class RegionHeap {
    *     cannot tell addresses
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
-    long capacity = Math.max(1, bytes + headerBytes);
+    // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
+    long capacity = Math.max(1, bytes) + headerBytes;
     MemoryRegion region = source.alloc(alignment, capacity);
     RegionBlock block = new RegionBlock(region, capacity, ticket);
     boolean linked = false;

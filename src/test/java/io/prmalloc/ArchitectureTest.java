@@ -53,8 +53,14 @@ class ArchitectureTest {
               "io.prmalloc", "io.prmalloc.os..", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
           .should()
           .onlyDependOnClassesThat()
+          // The JDK's management lies in three packages.
           .resideInAnyPackage(
-              "java..", "com.sun.management..", "io.prmalloc..", "org.agrona..", "com.sun.jna..");
+              "java..",
+              "javax.management..",
+              "com.sun.management..",
+              "io.prmalloc..",
+              "org.agrona..",
+              "com.sun.jna..");
 
   @ArchTest
   static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =

@@ -1,10 +1,12 @@
 package io.prmalloc;
 
 import com.sun.jna.Pointer;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.AgronaAccess;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.os.OperatingSystem;
 import io.prmalloc.os.ResourceUsage;
+import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,8 +14,10 @@ import java.util.List;
 /** What {@link NoFlagTest} runs in a JVM of its own; says {@code done} when all was right. */
 final class ChildMain {
 
+  private static final int JAVA = Runtime.version().feature();
+
   // From Java 24 on direct memory knows its address without anybody's help.
-  private static final boolean ADDRESS_KNOWN = Runtime.version().feature() >= 24;
+  private static final boolean ADDRESS_KNOWN = JAVA >= 24;
 
   private ChildMain() {}
 
@@ -58,6 +62,20 @@ final class ChildMain {
       }
     }
     check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+    pool();
+  }
+
+  /** From the first step to beyond the switch-over. */
+  private static void pool() {
+    try (TensorPoolAllocator pool =
+        TensorPoolAllocator.builder().startStatisticStep(0).executor(Runnable::run).build()) {
+      for (int i = 0; i < 20; i++) {
+        ScopedMemoryCollector step = pool.collect();
+        pool.allocate(100_000).close();
+        step.close();
+      }
+      check(pool.poolStats().hits() > 0, pool.dumpStats());
+    }
   }
 
   private static void checkNoBuffer(Allocation allocation) {
@@ -109,7 +127,8 @@ final class ChildMain {
     ResourceUsage usage = OperatingSystem.processUsage();
     check(usage.minorFaults() > 0 && usage.peakResidentBytes() > 0, "usage " + usage);
     check(OperatingSystem.residentBytes() > 0, "resident bytes");
-    check(!OperatingSystem.trimHeap(), "trimmed without JNA");
+    // The JVM itself knows how to trim, from some update of 17 on.
+    check(OperatingSystem.trimHeap() || JAVA < 21, "not trimmed");
   }
 
   private static void checkAddress(Allocation allocation) {

@@ -30,6 +30,15 @@ class RegionHeapTest {
   }
 
   @Test
+  void shouldKeepTheAddressWithinTheRegionWhenAHeaderIsFollowedByNoBytes() {
+    Block block = heap.acquire(0, 4096, 4096, null);
+    block.openRaw(0, 4096);
+    assertTrue(block.region().sizeBytes() > 4096, "the next region may begin at the address");
+    assertTrue(block.closeRaw());
+    assertEquals(0, heap.stats().bytesInUse());
+  }
+
+  @Test
   void shouldTellTheListenerOnceWhenABlockWithATicketComesBack() {
     heap.acquire(10, 64, 0, "first").open(10).close();
     heap.acquire(10, 64, 0, null).open(10).close();

@@ -75,7 +75,7 @@ final class FallbackCalls implements NativeCalls {
 
   @Override
   public boolean mallocTrim() {
-    return false;
+    return JvmCommands.trimNativeHeap();
   }
 
   @Override

@@ -14,8 +14,8 @@ import java.nio.ByteBuffer;
  */
 final class JnaCalls implements NativeCalls {
 
-  // Resource usage is asked for around every step of a replay, where garbage would falsify the
-  // numbers. So there is one struct outside the heap, under a lock, and nothing is made per call.
+  // Faults are asked for around every step of a replay, where garbage would falsify the numbers. So
+  // there is one struct outside the heap, under a lock, and nothing is made per call.
   //
   //   struct rusage of 64-bit Linux, bytes:
   //   user time 0..15 | system time 16..31 | peak resident KiB 32..39 | shared, data, stack 40..63
@@ -161,8 +161,14 @@ final class JnaCalls implements NativeCalls {
       return new ResourceUsage(
           usageStruct.getLong(MINOR_FAULTS_OFFSET),
           usageStruct.getLong(MAJOR_FAULTS_OFFSET),
-          usageStruct.getLong(PEAK_RESIDENT_OFFSET) * 1024);
+          peakResidentBytes());
     }
+  }
+
+  /** Not the struct's, if the kernel tells better: that one starts with our parent's peak. */
+  private long peakResidentBytes() {
+    long told = ProcFiles.kibibyteLine(ProcFiles.text("/proc/self/status"), "VmHWM");
+    return told > 0 ? told : usageStruct.getLong(PEAK_RESIDENT_OFFSET) * 1024;
   }
 
   @Override

@@ -18,6 +18,8 @@ final class Natives {
   private static final Set<String> PROCESSORS =
       Set.of("amd64", "x86_64", "aarch64", "riscv64", "loongarch64", "ppc64le", "s390x");
 
+  private static volatile boolean chosen;
+
   private static final class Holder {
     static final NativeCalls CALLS =
         load(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
@@ -27,7 +29,16 @@ final class Natives {
 
   /** The native calls of this JVM, or their stand-in. */
   static NativeCalls calls() {
-    return Holder.CALLS;
+    NativeCalls calls = Holder.CALLS;
+    if (!chosen) {
+      chosen = true;
+    }
+    return calls;
+  }
+
+  /** Whether somebody needed native calls before, so that one more loads nothing. */
+  static boolean areChosen() {
+    return chosen;
   }
 
   static NativeCalls load(String system, String processor) {

@@ -5,10 +5,10 @@ import java.util.Locale;
 /**
  * What the operating system tells of itself and of this process.
  *
- * <p>Faults, peak memory and {@link #trimHeap} load JNA's native library at the first call, of
- * which Java 24 and later warn unless they run with {@code --enable-native-access=ALL-UNNAMED}.
- * Where JNA does not work, faults and peak memory come from {@code /proc}, and where that is
- * missing too they are 0. Everything else is read from files and never loads anything.
+ * <p>Faults and peak memory load JNA's native library at the first call, of which Java 24 and later
+ * warn unless they run with {@code --enable-native-access=ALL-UNNAMED}. Where JNA does not work,
+ * faults and peak memory come from {@code /proc}, and where that is missing too they are 0. {@link
+ * #trimHeap} says when it does. Everything else is read from files and never loads anything.
  *
  * <p>Threading: any thread.
  */
@@ -120,13 +120,16 @@ public final class OperatingSystem {
 
   /**
    * Asks the C library to give the free memory of its own heap back to the system. May take
-   * milliseconds on a large heap.
+   * milliseconds on a large heap, and the first call a tenth of a second or two. Loads JNA's native
+   * library only where it is not loaded and the JVM does not know how to.
    *
    * <p>Threading: any thread; other threads' {@code malloc} waits meanwhile.
    *
    * @return whether this C library knows how to; false changes nothing
    */
   public static boolean trimHeap() {
-    return Natives.calls().mallocTrim();
+    return Natives.areChosen()
+        ? Natives.calls().mallocTrim()
+        : JvmCommands.trimNativeHeap() || Natives.calls().mallocTrim();
   }
 }

@@ -18,6 +18,7 @@ import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandle;
@@ -329,6 +330,9 @@ public final class TensorPoolAllocator implements Allocator {
 
   private void onPlan(LifetimePlan made) {
     int[] blocks = new Rehearsal(made, maxOversize).run();
+    // The C library keeps what warm-up gave back, easily as much as the arena. From now on nobody
+    // asks for such sizes any more, so it would keep it for ever, beside the arena.
+    OperatingSystem.trimHeap();
     lifecycle.lock();
     try {
       if (closed || bins != null) {

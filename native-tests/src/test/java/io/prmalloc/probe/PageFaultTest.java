@@ -1,0 +1,124 @@
+package io.prmalloc.probe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.os.HugePageMode;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.TensorPoolAllocator;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Page faults of this thread, counted by C around whole steps in which every page of every tensor
+ * is touched. The Java heap of this module's JVMs is in memory from the start, so handles, which
+ * may be garbage, cause none either.
+ */
+@NeedsProbe
+class PageFaultTest {
+
+  // The C library hides what allocateDirect costs: whenever a block of up to 32 MiB comes back for
+  // which it asked the system, it keeps that much and more for itself from then on. A step of
+  // smaller tensors then causes one fault or so, and the memory stays resident for ever. So what
+  // allocateDirect costs is shown twice: with tensors larger than that, and with a C library that
+  // keeps to its first threshold.
+
+  /** No tensor over 24 MiB; some 70 MiB at a time. */
+  private static final Step STEP = Step.of(7, 150, 24 << 20);
+
+  /** Some tensors between 32 and 64 MiB. */
+  private static final Step LARGE_STEP = Step.of(4, 40, 64 << 20);
+
+  private static final int STEPS = 51;
+
+  /** Fewer, for each takes a hundred times as long. */
+  private static final int PLAIN_STEPS = 11;
+
+  private static final long THOUSANDS = 2000;
+
+  @TempDir private Path directory;
+
+  static Stream<Setting> settledPools() {
+    return Setting.all().filter(setting -> setting.kind() == Setting.Kind.POOL_SETTLED);
+  }
+
+  private static void assertNoFaults(Setting setting, Step step) {
+    try (TensorPoolAllocator pool = Pools.open(setting.source().open())) {
+      Tensors tensors = setting.tensors(pool);
+      Touch touch = new Touch(tensors, step);
+      Pools.warmUp(pool, step, tensors, touch);
+      FaultCount count = FaultCount.of(STEPS, () -> Pools.runStep(pool, step, tensors, touch));
+      assertTrue(touch.pages() > 0);
+      assertEquals(0, count.medianMinor(), count::toString);
+      assertEquals(0, count.medianMajor(), count::toString);
+      // Mostly there is none at all. A stray one is the kernel's, which may take a page away to
+      // move or merge it, or the JVM's, when code of ours is compiled again just now; so no more
+      // than one step in ten may have any.
+      assertTrue(count.stepsWithFaults() * 10 <= count.steps(), count::toString);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("settledPools")
+  void shouldCauseNoFaultWhenPoolHasSettled(Setting setting) {
+    assertNoFaults(setting, STEP);
+  }
+
+  @Test
+  void shouldCauseNoFaultWhenTensorsAreLargerThanWhatTheCLibraryKeeps() {
+    assertNoFaults(new Setting(Setting.Kind.POOL_SETTLED, Source.DIRECT, false), LARGE_STEP);
+  }
+
+  private static void assumeSmallPages() {
+    assumeTrue(
+        OperatingSystem.hugePageMode() != HugePageMode.ALWAYS,
+        "every memory gets huge pages here, so one fault brings in 2 MiB");
+  }
+
+  @Test
+  void shouldCauseThousandsWhenPlainBuffersAreLargerThanWhatTheCLibraryKeeps() {
+    assumeSmallPages();
+    Tensors tensors = new Tensors.PlainBuffers();
+    Touch touch = new Touch(tensors, LARGE_STEP);
+    FaultCount count = FaultCount.of(PLAIN_STEPS, () -> LARGE_STEP.run(tensors, touch));
+    assertTrue(count.medianMinor() >= THOUSANDS, count::toString);
+  }
+
+  @Test
+  void shouldCauseThousandsWhenPlainBuffersComeFromACLibraryThatKeepsLittle() throws Exception {
+    assumeSmallPages();
+    // 128 KiB is where glibc begins; to set it keeps it from growing. Other C libraries have
+    // such a threshold for good.
+    Map<String, String> environment = Map.of("MALLOC_MMAP_THRESHOLD_", "131072");
+    String[] medians =
+        ChildJvm.run(directory, environment, PlainAndPooled.class).strip().split(" ", -1);
+    assertTrue(Long.parseLong(medians[0]) >= THOUSANDS, "plain buffers: " + medians[0]);
+    assertEquals("0", medians[1], "pool");
+  }
+
+  /** The same step through plain buffers and through a pool, side by side in a JVM of its own. */
+  static final class PlainAndPooled {
+
+    private PlainAndPooled() {}
+
+    public static void main(String[] arguments) {
+      Tensors plain = new Tensors.PlainBuffers();
+      Touch touchPlain = new Touch(plain, STEP);
+      FaultCount plainCount = FaultCount.of(PLAIN_STEPS, () -> STEP.run(plain, touchPlain));
+      try (TensorPoolAllocator pool = Pools.open(Source.DIRECT.open())) {
+        Tensors pooled = new Tensors.Handles(pool);
+        Touch touchPooled = new Touch(pooled, STEP);
+        Pools.warmUp(pool, STEP, pooled, touchPooled);
+        FaultCount poolCount =
+            FaultCount.of(STEPS, () -> Pools.runStep(pool, STEP, pooled, touchPooled));
+        System.out.println(plainCount.medianMinor() + " " + poolCount.medianMinor());
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package io.prmalloc.probe;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.CpuAllocator;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.TensorPoolAllocator;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** How much memory the process has while a pool learns, serves, and is closed. */
+@NeedsProbe
+class ResidentMemoryTest {
+
+  private static final int TENSORS = 32;
+  private static final int TENSOR_BYTES = 8 << 20;
+  private static final long ALL_BYTES = (long) TENSORS * TENSOR_BYTES;
+
+  @TempDir private Path directory;
+
+  /** What the process has, without what the C library only keeps for later. */
+  private static long residentBytes() {
+    // Direct buffers come from the C library's heap. What they gave back stays there, free; on
+    // request it goes to the system. Mappings need none of this.
+    OperatingSystem.trimHeap();
+    return Probe.probe_resident_bytes();
+  }
+
+  private static List<Allocation> takeAll(TensorPoolAllocator pool) {
+    List<Allocation> tensors = new ArrayList<>();
+    for (int i = 0; i < TENSORS; i++) {
+      Allocation tensor = pool.allocate(TENSOR_BYTES);
+      Probe.probe_touch(tensor.address(), TENSOR_BYTES);
+      tensors.add(tensor);
+    }
+    return tensors;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldGiveItsMemoryBackWhenAPoolIsClosed(Source source) {
+    long before = residentBytes();
+    TensorPoolAllocator pool = Pools.open(source.open());
+    Pools.warmUp(pool, () -> takeAll(pool).forEach(Allocation::close));
+    takeAll(pool).forEach(Allocation::close);
+    long open = residentBytes();
+    pool.close();
+    long closed = residentBytes();
+    long rise = open - before;
+    assertTrue(
+        rise >= 0.95 * ALL_BYTES && rise <= 1.15 * ALL_BYTES,
+        () -> "rose by " + rise + " for tensors of " + ALL_BYTES + " bytes");
+    long fall = open - closed;
+    assertTrue(fall >= 0.95 * rise, () -> "rose by " + rise + ", fell by " + fall);
+  }
+
+  @Test
+  void shouldTellItsOwnPeakWhenAProcessWasStartedByALargerOne() throws Exception {
+    long before = Probe.probe_resident_bytes();
+    try (CpuAllocator allocator = new CpuAllocator(Source.MMAP.open());
+        Allocation large = allocator.allocate(512 << 20)) {
+      Probe.probe_touch(large.address(), large.sizeBytes());
+      long told = Long.parseLong(ChildJvm.run(directory, Map.of(), PeakSayer.class).strip());
+      assertTrue(told > 0 && told < before + (256 << 20), () -> "the child had " + told);
+    }
+  }
+
+  /** Says the peak that the library tells. */
+  static final class PeakSayer {
+
+    private PeakSayer() {}
+
+    public static void main(String[] arguments) {
+      System.out.println(OperatingSystem.processUsage().peakResidentBytes());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"DIRECT, false", "MMAP, false", "MMAP, true", "MMAP_HUGE, false"})
+  void shouldPeakLittleAbovePoolAndJvmWhenWarmingUp(Source source, boolean inBackground)
+      throws Exception {
+    long[] bytes =
+        Arrays.stream(
+                ChildJvm.run(
+                        directory,
+                        Map.of(),
+                        WarmUp.class,
+                        source.name(),
+                        Boolean.toString(inBackground))
+                    .strip()
+                    .split(" ", -1))
+            .mapToLong(Long::parseLong)
+            .toArray();
+    long jvm = bytes[0];
+    long pool = bytes[1];
+    long peak = bytes[2];
+    // Otherwise the JVM alone would fill the bounds.
+    assertTrue(pool >= 200 << 20, () -> "pool of " + pool);
+    assertTrue(peak >= jvm + pool * 0.8, () -> "peak " + peak + " is less than was touched");
+    assertTrue(
+        peak <= 1.25 * (jvm + pool),
+        () -> "peak " + peak + " with a JVM of " + jvm + " and a pool of " + pool + " bytes");
+  }
+}
