@@ -198,7 +198,7 @@ public final class TensorPoolAllocator implements Allocator {
       return block;
     } finally {
       if (!taken) {
-        planner.trackFree(tracked);
+        planner.trackFailure(tracked);
       }
     }
   }
@@ -572,7 +572,7 @@ public final class TensorPoolAllocator implements Allocator {
     }
 
     /**
-     * No step with this number or a higher one is waited for; see {@link PlannerSettings}.
+     * The step with this number is the last to be collected; see {@link PlannerSettings}.
      * Threading: not safe.
      */
     public Builder stopStatisticStep(int value) {
