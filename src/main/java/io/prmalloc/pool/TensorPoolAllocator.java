@@ -273,8 +273,10 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void deallocatePooled(PooledBlock block, long address) {
+    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the end.
+    long stamp = block.stamp();
     int header = block.headerBytes();
-    if (header == 0 || address != block.startAddress() + header || !block.isLive()) {
+    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
       throw notOurs(address);
     }
     int user = block.offset() + header;
@@ -285,14 +287,14 @@ public final class TensorPoolAllocator implements Allocator {
       HeaderDescriptor.checkFull(
           block.region().buffer(),
           user,
-          block.uses(),
+          Block.useOf(stamp),
           LifetimePolicy.index((long) bytes + header, bins.intervalBytes()),
           block.bin(),
           block.startAddress(),
           header,
           bytes);
     }
-    if (!block.closeRaw()) {
+    if (!block.closeRaw(stamp)) {
       throw notOurs(address);
     }
   }
