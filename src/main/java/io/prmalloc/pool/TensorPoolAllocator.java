@@ -86,8 +86,11 @@ public final class TensorPoolAllocator implements Allocator {
 
   private volatile BinTable bins;
 
+  /** The bins once they are closed, for what they counted. */
+  private volatile BinTable closedBins;
+
   private final ReentrantLock lifecycle = new ReentrantLock();
-  private boolean closed;
+  private volatile boolean closed;
   private LifetimePlan plan;
   private int addedBlocks;
 
@@ -95,8 +98,8 @@ public final class TensorPoolAllocator implements Allocator {
     this.source = builder.source != null ? builder.source : SubAllocator.direct();
     this.maxOversize = builder.maxOversize;
     this.planner = builder.makePlanner();
-    this.small = new SmallBlocks(source, directory);
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
+    this.small = new SmallBlocks(source, directory, outside::noteReserved);
     planner.bind(this::onPlan);
   }
 
@@ -177,16 +180,23 @@ public final class TensorPoolAllocator implements Allocator {
           : outside.acquire(bytes, alignment, largeHeader, null);
     }
     BinTable table = bins;
-    if (table != null) {
-      PooledBlock block = table.allocateSlowly(bytes + largeHeader, alignment);
-      if (block != null) {
-        return block;
-      }
+    if (table == null) {
+      return takeOutside(bytes, alignment, largeHeader);
     }
-    return takeOutside(bytes, alignment, largeHeader);
+    PooledBlock pooled = table.allocateSlowly(bytes + largeHeader, alignment);
+    if (pooled != null) {
+      return pooled;
+    }
+    Block unpooled = takeOutside(bytes, alignment, largeHeader);
+    table.countUnserved(bytes + largeHeader);
+    return unpooled;
   }
 
   private Block takeOutside(long bytes, int alignment, int headerBytes) {
+    if (closed) {
+      // The heap would say so too, but only after it had asked the system for memory.
+      throw new IllegalStateException("allocator " + name() + " is closed");
+    }
     Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
     if (tracked == null) {
       return outside.acquire(bytes, alignment, headerBytes, null);
@@ -273,7 +283,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void deallocatePooled(PooledBlock block, long address) {
-    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the end.
+    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
+    // end.
     long stamp = block.stamp();
     int header = block.headerBytes();
     if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
@@ -342,6 +353,7 @@ public final class TensorPoolAllocator implements Allocator {
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;
+      outside.noteReserved();
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
@@ -354,7 +366,7 @@ public final class TensorPoolAllocator implements Allocator {
     AllocatorStats unpooled = outside.stats();
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
-    BinTable table = bins;
+    BinTable table = countedBins();
     if (table != null) {
       table.addTo(counts);
     }
@@ -368,6 +380,11 @@ public final class TensorPoolAllocator implements Allocator {
         unpooled.peakBytesReserved());
   }
 
+  private BinTable countedBins() {
+    BinTable table = bins;
+    return table != null ? table : closedBins;
+  }
+
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     PoolCounts smallCounts = new PoolCounts();
@@ -375,7 +392,7 @@ public final class TensorPoolAllocator implements Allocator {
     PoolCounts pooled = new PoolCounts();
     lifecycle.lock();
     try {
-      BinTable table = bins;
+      BinTable table = countedBins();
       if (table != null) {
         table.addTo(pooled);
       }
@@ -402,7 +419,7 @@ public final class TensorPoolAllocator implements Allocator {
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), bins);
+    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), countedBins());
   }
 
   @Override
@@ -477,6 +494,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void release() {
     closed = true;
     BinTable table = bins;
+    closedBins = table;
     bins = null;
     if (table != null) {
       table.free();
