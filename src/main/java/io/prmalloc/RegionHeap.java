@@ -92,7 +92,8 @@ public final class RegionHeap {
    *     cannot tell addresses
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
-    long capacity = Math.max(1, bytes + headerBytes);
+    // One byte at least behind the header, so that an address without bytes lies in its region too.
+    long capacity = Math.max(1, bytes) + headerBytes;
     MemoryRegion region = source.alloc(alignment, capacity);
     RegionBlock block = new RegionBlock(region, capacity, ticket);
     boolean linked = false;
