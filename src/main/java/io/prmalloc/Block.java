@@ -166,12 +166,44 @@ public abstract class Block {
    * @return false, and nothing has changed, if the block was not live
    */
   public final boolean closeRaw() {
-    long stamp = (long) STATE.getAcquire(this);
-    if ((stamp & 1) == 0 || !STATE.compareAndSet(this, stamp, stamp + 1)) {
+    return closeRaw(stamp());
+  }
+
+  /**
+   * Ends the use with this stamp, if it came through a raw address and has not ended.
+   *
+   * <p>Threading: any thread; of several one wins.
+   *
+   * @param stamp what {@link #stamp} said before the caller looked at what it is about to free: the
+   *     block may have come home and gone out again since, and the use it is in now is somebody
+   *     else's
+   * @return false, and nothing has changed, if it was not the stamp of the current use
+   */
+  public final boolean closeRaw(long stamp) {
+    if (!isOut(stamp) || !STATE.compareAndSet(this, stamp, stamp + 1)) {
       return false;
     }
     recycle();
     return true;
+  }
+
+  /**
+   * The stamp of the current use, or, while the block is at home, one that {@link #isOut} denies.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  public final long stamp() {
+    return (long) STATE.getAcquire(this);
+  }
+
+  /** Whether a stamp is one of a use. Threading: any thread. */
+  public static boolean isOut(long stamp) {
+    return (stamp & 1) != 0;
+  }
+
+  /** Which use of its block a stamp is of, from 1. Threading: any thread. */
+  public static long useOf(long stamp) {
+    return (stamp + 1) >>> 1;
   }
 
   /**
@@ -291,12 +323,12 @@ public abstract class Block {
 
   /** Whether the block is out. Threading: any thread; true of the moment of the call. */
   public final boolean isLive() {
-    return ((long) STATE.getAcquire(this) & 1) != 0;
+    return isOut(stamp());
   }
 
   /** How often the block was given out. Threading: any thread. */
   public final long uses() {
-    return ((long) STATE.getAcquire(this) + 1) >>> 1;
+    return useOf(stamp());
   }
 
   /**

@@ -176,6 +176,18 @@ public final class RegionHeap {
     }
   }
 
+  /**
+   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for those
+   * who take memory from it beside this heap.
+   *
+   * <p>Threading: any thread.
+   */
+  public void noteReserved() {
+    synchronized (lock) {
+      peakBytesReserved = Math.max(peakBytesReserved, source.bytesReserved());
+    }
+  }
+
   /** Blocks that are out. Threading: any thread. */
   public long liveBlocks() {
     synchronized (lock) {

@@ -28,8 +28,18 @@ abstract class AllocatorContractTest {
   /** An allocator over a source of its own. */
   abstract Allocator create(SubAllocator source);
 
+  /** Where memory comes from, without a limit. */
+  SubAllocator unlimited() {
+    return SubAllocator.direct();
+  }
+
+  /** Where memory comes from, with a limit. */
+  SubAllocator limited(long limitBytes) {
+    return SubAllocator.direct(limitBytes);
+  }
+
   private Allocator create() {
-    return create(SubAllocator.direct());
+    return create(unlimited());
   }
 
   @Test
@@ -263,7 +273,7 @@ abstract class AllocatorContractTest {
 
   @Test
   void shouldAddUpWhenStatisticsAreRead() {
-    SubAllocator source = SubAllocator.direct(64L * MIB);
+    SubAllocator source = limited(64L * MIB);
     try (Allocator allocator = create(source)) {
       Allocation first = allocator.allocate(50_000);
       Allocation second = allocator.allocate(70_000);
@@ -291,7 +301,7 @@ abstract class AllocatorContractTest {
 
   @Test
   void shouldLeaveEverythingAsItWasWhenTheLimitIsReached() {
-    SubAllocator source = SubAllocator.direct(4L * MIB);
+    SubAllocator source = limited(4L * MIB);
     try (Allocator allocator = create(source);
         Allocation held = allocator.allocate(2 * MIB)) {
       AllocatorStats before = allocator.stats();
@@ -310,7 +320,7 @@ abstract class AllocatorContractTest {
 
   @Test
   void shouldThrowAndGoOnWhenClosedWithMemoryInUse() {
-    SubAllocator source = SubAllocator.direct();
+    SubAllocator source = unlimited();
     Allocator allocator = create(source);
     Allocation handle = allocator.allocate(100);
     long raw = allocator.allocateRaw(64, 200);
@@ -336,7 +346,7 @@ abstract class AllocatorContractTest {
 
   @Test
   void shouldKeepItsBooksWhenManyThreadsTakeAndGive() throws Exception {
-    SubAllocator source = SubAllocator.direct();
+    SubAllocator source = unlimited();
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try (Allocator allocator = create(source)) {
       Callable<Void> worker =

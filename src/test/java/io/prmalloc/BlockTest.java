@@ -95,6 +95,21 @@ class BlockTest {
   }
 
   @Test
+  void shouldLeaveTheNextUseAloneWhenARawStampIsStale() {
+    assertFalse(block.closeRaw(block.stamp()), "at home");
+    block.openRaw(20, 64);
+    long first = block.stamp();
+    assertEquals(1, Block.useOf(first));
+    assertTrue(block.closeRaw(first));
+    assertFalse(block.closeRaw(first));
+    Allocation next = block.open(30);
+    assertFalse(block.closeRaw(first), "the block went out again");
+    assertTrue(block.isLive());
+    assertEquals(1, recycled);
+    next.close();
+  }
+
+  @Test
   void shouldCloseWithoutRecyclingWhenRevoked() {
     assertFalse(block.revoke());
     Allocation handle = block.open(10);

@@ -49,12 +49,15 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private static final int RECENT_STEPS = 16;
   private static final int RECENT_LIVES = 1 << 18;
 
+  // What is kept for a step that may never come.
+  private static final int MAX_STRAYS = 1 << 18;
+
   /** A step that is collected. Guarded by the books' lock. */
   static final class Step {
     private final int number;
     private final Thread thread;
     private final Step outer;
-    private final List<AllocStats> finished = new ArrayList<>();
+    private List<AllocStats> finished = new ArrayList<>();
     private long earliestTick = Long.MAX_VALUE;
 
     Step(int number, Thread thread, Step outer) {
@@ -102,6 +105,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private Life newestLife;
   private long tick;
   private int countedSteps;
+  private int refusals;
   private int concurrentSteps = 1;
   private PlanListener listener;
   private LifetimePlan plan;
@@ -137,6 +141,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       }
       listener = bound;
       ready = plan;
+      plan = null;
     } finally {
       books.unlock();
     }
@@ -213,8 +218,20 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       if (life.step != null && openSteps.contains(life.step)) {
         life.step.finished.add(stats);
         life.step.earliestTick = Math.min(life.step.earliestTick, life.beginTick);
-      } else {
+      } else if (!openSteps.isEmpty() || strays.size() < MAX_STRAYS) {
         strays.add(stats);
+      }
+    } finally {
+      books.unlock();
+    }
+  }
+
+  @Override
+  public void trackFailure(Tracked tracked) {
+    books.lock();
+    try {
+      if (phase == Phase.COLLECTING) {
+        unlink((Life) tracked);
       }
     } finally {
       books.unlock();
@@ -235,24 +252,40 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   void closeStep(Step step) {
+    ClosedStep closed;
     books.lock();
     try {
       if (!openSteps.remove(step)) {
         return;
       }
       leave(step);
-      if (phase == Phase.DONE || !enqueue(step)) {
+      closed = phase == Phase.DONE ? null : enqueue(step);
+      if (closed == null) {
         return;
       }
     } finally {
       books.unlock();
     }
     try {
-      executor.execute(this::packNext);
+      executor.execute(this::packAll);
     } catch (RejectedExecutionException e) {
       // The server is shutting down, or its executor is full: a step less to learn from is no
-      // reason to fail a request.
-      LOGGER.log(Level.WARNING, "the executor refused to pack step " + step.number, e);
+      // reason to fail a request. It does not count, so that another one may take its place.
+      Level level = withdraw(closed) == 1 ? Level.WARNING : Level.DEBUG;
+      LOGGER.log(level, "the executor refused to pack step " + step.number, e);
+    }
+  }
+
+  /** Returns how often a step was refused so far. */
+  private int withdraw(ClosedStep refused) {
+    books.lock();
+    try {
+      if (closedSteps.removeIf(waiting -> waiting.number() == refused.number())) {
+        countedSteps--;
+      }
+      return ++refusals;
+    } finally {
+      books.unlock();
     }
   }
 
@@ -277,44 +310,51 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   /**
-   * Queues what a step collected; false if there was nothing, in which case the step does not
-   * count.
+   * Queues what a step collected; null if there was nothing, in which case the step does not count.
    */
-  private boolean enqueue(Step step) {
+  private ClosedStep enqueue(Step step) {
     List<AllocStats> lives = step.finished;
+    // A tensor that lives on knows its step, but the step need not know the others any more.
+    step.finished = List.of();
     if (!strays.isEmpty()) {
       lives.addAll(strays);
       lives.sort(Comparator.comparingLong(AllocStats::endTick));
       strays = new ArrayList<>();
     }
     if (lives.isEmpty()) {
-      return false;
+      return null;
     }
     long horizon = oldestLife != null ? oldestLife.beginTick : tick;
     for (Step open : openSteps) {
       horizon = Math.min(horizon, open.earliestTick);
     }
-    closedSteps.add(new ClosedStep(step.number, lives, horizon));
+    ClosedStep closed = new ClosedStep(step.number, lives, horizon);
+    closedSteps.add(closed);
     countedSteps++;
-    return true;
+    return closed;
   }
 
-  private void packNext() {
+  /** Packs all that waits: a task that was refused leaves its step to the others. */
+  private void packAll() {
     packing.lock();
     try {
       ClosedStep step = pollClosedStep();
-      if (step == null || policies.isEmpty()) {
-        return;
-      }
-      pack(step);
-      remember(step.lives());
-      if (stableSteps > settings.stableSteps()
-          || packedSteps > settings.maxSteps()
-          || step.number() >= settings.stopStep()) {
-        finish();
+      while (step != null && !policies.isEmpty()) {
+        packNext(step);
+        step = pollClosedStep();
       }
     } finally {
       packing.unlock();
+    }
+  }
+
+  private void packNext(ClosedStep step) {
+    pack(step);
+    remember(step.lives());
+    if (stableSteps > settings.stableSteps()
+        || packedSteps > settings.maxSteps()
+        || step.number() >= settings.stopStep()) {
+      finish();
     }
   }
 

@@ -67,6 +67,16 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
   public abstract void trackFree(Tracked tracked);
 
   /**
+   * Takes a report back: the allocation failed, and is to be as if it had never been asked for.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param tracked what {@link #trackAllocate} of this planner returned, and {@link #trackFree} has
+   *     not seen
+   */
+  public abstract void trackFailure(Tracked tracked);
+
+  /**
    * Binds the allocator that gets the plan. Planner and allocator belong to each other: a second
    * one is refused.
    *

@@ -28,6 +28,10 @@ public final class NullableMemoryPlanner extends MemoryPlanner {
   @Override
   public void trackFree(Tracked tracked) {}
 
+  /** {@inheritDoc} Here: does nothing. */
+  @Override
+  public void trackFailure(Tracked tracked) {}
+
   /** {@inheritDoc} Here: any number may be bound, and none is ever told anything. */
   @Override
   public void bind(PlanListener listener) {}

@@ -26,8 +26,8 @@ import java.util.Properties;
  * @param stableSteps more than so many steps in a row that change nothing end the collecting, from
  *     0
  * @param maxSteps more than so many collected steps end it in any case, from 0
- * @param stopStep no step with this number or a higher one is waited for, from 0; {@link #NO_STOP}
- *     for none
+ * @param stopStep the step with this number is the last to be collected (if nothing planned is
+ *     allocated in it, the first later one with something), from 0; {@link #NO_STOP} for none
  */
 public record PlannerSettings(
     boolean enabled, int startStep, int stableSteps, int maxSteps, int stopStep) {

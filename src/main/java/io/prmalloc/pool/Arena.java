@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -31,22 +32,34 @@ final class Arena {
     /**
      * Finds a place for a chunk behind the last one.
      *
-     * @param bytes its size, at most {@link #MAX_CHUNK_BYTES}
-     * @param alignment a power of two that its address is to be a multiple of
+     * @param bytes its size
+     * @param alignment a power of two that its address is to be a multiple of; both together {@link
+     *     #fits}
      */
     Place place(long bytes, long alignment) {
       int last = regionBytes.size() - 1;
       if (last >= 0) {
         long offset = (regionBytes.get(last) + alignment - 1) & -alignment;
-        if (offset + bytes <= regionLimitBytes) {
+        long regionAlignment = Math.max(alignment, regionAlignments.get(last));
+        if (offset + bytes <= regionLimitBytes && fits(offset + bytes, regionAlignment)) {
           regionBytes.set(last, offset + bytes);
-          regionAlignments.set(last, Math.max(alignment, regionAlignments.get(last)));
+          regionAlignments.set(last, regionAlignment);
           return new Place(last, offset);
         }
       }
       regionBytes.add(bytes);
       regionAlignments.add(alignment);
       return new Place(last + 1, 0);
+    }
+
+    /** Bytes of each region. */
+    List<Long> regionBytes() {
+      return Collections.unmodifiableList(regionBytes);
+    }
+
+    /** What each region's address is to be a multiple of. */
+    List<Long> regionAlignments() {
+      return Collections.unmodifiableList(regionAlignments);
     }
 
     /** Bytes of all regions together. */
@@ -60,6 +73,14 @@ final class Arena {
 
   /** The largest chunk an arena can hold: a page less than 2 GiB. */
   static final long MAX_CHUNK_BYTES = (1L << 31) - 4096;
+
+  /**
+   * Whether a region can have so many bytes at such an alignment. A sub-allocator may need room to
+   * align a region, and has at most {@link MemoryRegion#MAX_BYTES} for both.
+   */
+  static boolean fits(long bytes, long alignment) {
+    return bytes <= MAX_CHUNK_BYTES && bytes + alignment - 1 <= MemoryRegion.MAX_BYTES;
+  }
 
   private final SubAllocator source;
   private final List<MemoryRegion> regions;

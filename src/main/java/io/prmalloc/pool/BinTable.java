@@ -95,7 +95,7 @@ final class BinTable {
 
   private static Arena.Place[] placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {
     long stride = strideBytes(bin);
-    boolean fits = stride <= Arena.MAX_CHUNK_BYTES;
+    boolean fits = Arena.fits(stride, bin.alignment());
     Arena.Place[] places = new Arena.Place[fits ? Math.min(blocks, IndexStack.MAX_CAPACITY) : 0];
     for (int i = 0; i < places.length; i++) {
       places[i] = layout.place(stride, bin.alignment());
@@ -118,12 +118,11 @@ final class BinTable {
     return index < candidatesByIndex.length ? candidatesByIndex[index] : null;
   }
 
-  /** Takes a block from the request's own bin or the bins above, or gives null and counts why. */
+  /** Takes a block from the request's own bin or the bins above, or gives null. */
   PooledBlock allocateSlowly(long totalBytes, int alignment) {
     int index = LifetimePolicy.index(totalBytes, intervalBytes);
     int position = firstAtLeast(index);
-    boolean hasBin = position < ascending.length && ascending[position].index() == index;
-    if (hasBin) {
+    if (hasBin(position, index)) {
       PooledBlock block = Candidate.allocate(ascending[position++].candidates(), alignment);
       if (block != null) {
         return block;
@@ -137,8 +136,17 @@ final class BinTable {
         return block;
       }
     }
-    (hasBin ? misses : nullBins).increment();
     return null;
+  }
+
+  /** Counts a request that found nothing here and was served elsewhere. */
+  void countUnserved(long totalBytes) {
+    int index = LifetimePolicy.index(totalBytes, intervalBytes);
+    (hasBin(firstAtLeast(index), index) ? misses : nullBins).increment();
+  }
+
+  private boolean hasBin(int position, int index) {
+    return position < ascending.length && ascending[position].index() == index;
   }
 
   /** Position of the first bin with this index or a higher one. */

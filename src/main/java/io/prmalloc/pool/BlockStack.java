@@ -49,12 +49,18 @@ abstract class BlockStack {
    * never are.
    */
   private PooledBlock createOutOfLine(int index) {
+    boolean created = false;
     try {
       PooledBlock block = (PooledBlock) create.invokeExact(this, index);
       blocks[index] = block;
+      created = true;
       return block;
     } catch (Throwable thrown) {
       throw OutOfLine.rethrow(thrown);
+    } finally {
+      if (!created) {
+        free.push(index);
+      }
     }
   }
 

@@ -7,9 +7,7 @@ import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
@@ -78,60 +76,74 @@ final class Rehearsal {
    * lacks.
    */
   int[] run() {
-    List<Event> asSeen = events(plan.steps());
+    Script asSeen = script(plan.steps().stream().flatMap(List::stream).toList());
+    List<Script> steps = plan.steps().stream().map(this::script).toList();
     boolean lacked;
     int round = 0;
     do {
       lacked = rehearse(asSeen);
       if (plan.concurrentSteps() > 1) {
-        lacked |= rehearseInterleaved();
+        lacked |= rehearseInterleaved(steps);
       }
     } while (lacked && ++round < MAX_ROUNDS);
     return blocks.clone();
   }
 
-  /** An allocation or a release; both of a life share one {@link Tensor}. */
-  private record Event(long tick, boolean begins, Tensor tensor) {}
+  /**
+   * Lives as the pool meets them, in arrays, for it is played many times.
+   *
+   * @param events the number of a life that begins, or its complement where it ends
+   * @param bins by life: position of its bin in the plan
+   * @param aboveEnds by life: the first position whose chunks are larger than it may be served by
+   * @param alignments by life
+   */
+  private record Script(int[] events, int[] bins, int[] aboveEnds, long[] alignments) {}
 
-  private static final class Tensor {
-    private final AllocStats life;
-
-    /** The bin that serves it, while it is out. */
-    private int holder;
-
-    Tensor(AllocStats life) {
-      this.life = life;
+  private Script script(List<AllocStats> lives) {
+    int count = lives.size();
+    int[] bins = new int[count];
+    int[] aboveEnds = new int[count];
+    long[] alignments = new long[count];
+    Integer[] order = new Integer[2 * count];
+    for (int i = 0; i < count; i++) {
+      AllocStats life = lives.get(i);
+      int index = LifetimePolicy.index(life.sizeBytes(), plan.intervalBytes());
+      bins[i] = Arrays.binarySearch(binIndices, index);
+      aboveEnds[i] = aboveEnd(bins[i], (long) (life.sizeBytes() * maxOversize));
+      alignments[i] = life.alignment();
+      order[2 * i] = i;
+      order[2 * i + 1] = ~i;
     }
+    Arrays.sort(
+        order,
+        Comparator.comparingLong(
+            event -> event >= 0 ? lives.get(event).beginTick() : lives.get(~event).endTick()));
+    int[] events = Arrays.stream(order).mapToInt(Integer::intValue).toArray();
+    return new Script(events, bins, aboveEnds, alignments);
   }
 
-  private static List<Event> events(List<List<AllocStats>> steps) {
-    List<Event> events = new ArrayList<>();
-    for (List<AllocStats> step : steps) {
-      for (AllocStats life : step) {
-        Tensor tensor = new Tensor(life);
-        events.add(new Event(life.beginTick(), true, tensor));
-        events.add(new Event(life.endTick(), false, tensor));
-      }
+  private int aboveEnd(int bin, long mostBytes) {
+    int above = bin + 1;
+    while (above < blocks.length && plan.bins().get(above).chunkBytes() <= mostBytes) {
+      above++;
     }
-    events.sort(Comparator.comparingLong(Event::tick));
-    return events;
+    return above;
   }
 
-  private boolean rehearse(List<Event> events) {
+  private boolean rehearse(Script script) {
     start();
-    for (Event event : events) {
-      play(event);
-    }
+    Player player = new Player(List.of(script));
+    player.play(Integer.MAX_VALUE);
     return lacking;
   }
 
-  private boolean rehearseInterleaved() {
+  private boolean rehearseInterleaved(List<Script> steps) {
     boolean lacked = false;
     SplittableRandom random = new SplittableRandom(SEED);
     for (int trial = 0; trial < interleavings(); trial++) {
-      List<List<Event>> threads = new ArrayList<>();
+      List<Player> threads = new ArrayList<>();
       for (int thread = 0; thread < plan.concurrentSteps(); thread++) {
-        threads.add(threadEvents(random));
+        threads.add(thread(steps, random));
       }
       start();
       playInTurns(threads, random);
@@ -146,32 +158,28 @@ final class Rehearsal {
     return (int) Math.max(2, Math.min(MAX_INTERLEAVINGS, EVENTS_PER_ROUND / eventsPerTrial));
   }
 
-  private List<Event> threadEvents(SplittableRandom random) {
-    List<Event> events = new ArrayList<>();
+  private Player thread(List<Script> steps, SplittableRandom random) {
+    List<Script> chosen = new ArrayList<>();
+    int events = 0;
     for (int i = 0; i < STEPS_PER_THREAD; i++) {
-      events.addAll(events(List.of(plan.steps().get(random.nextInt(plan.steps().size())))));
+      chosen.add(steps.get(random.nextInt(steps.size())));
+      events += chosen.get(i).events().length;
     }
     // Threads do not start together: this one is somewhere in its first step, without the tensors
     // it took before.
-    List<Event> missed = events.subList(0, random.nextInt(events.size() / STEPS_PER_THREAD));
-    Set<Tensor> before = new HashSet<>();
-    missed.forEach(event -> before.add(event.tensor()));
-    events.removeIf(event -> before.contains(event.tensor()));
-    return events;
+    Player player = new Player(chosen);
+    player.skip(random.nextInt(events / STEPS_PER_THREAD));
+    return player;
   }
 
-  private void playInTurns(List<List<Event>> threads, SplittableRandom random) {
-    int[] next = new int[threads.size()];
-    int running = (int) threads.stream().filter(events -> !events.isEmpty()).count();
+  private static void playInTurns(List<Player> threads, SplittableRandom random) {
+    int running = threads.size();
     while (running > 0) {
-      int thread = random.nextInt(threads.size());
-      List<Event> events = threads.get(thread);
-      int turn = Math.min(1 + random.nextInt(MAX_TURN), events.size() - next[thread]);
-      for (int i = 0; i < turn; i++) {
-        play(events.get(next[thread]++));
-      }
-      if (turn > 0 && next[thread] == events.size()) {
-        running--;
+      Player player = threads.get(random.nextInt(threads.size()));
+      int turn = 1 + random.nextInt(MAX_TURN);
+      if (!player.isDone()) {
+        player.play(turn);
+        running -= player.isDone() ? 1 : 0;
       }
     }
   }
@@ -181,45 +189,102 @@ final class Rehearsal {
     lacking = false;
   }
 
-  private void play(Event event) {
-    Tensor tensor = event.tensor();
-    if (event.begins()) {
-      tensor.holder = take(tensor.life);
-    } else {
-      free[tensor.holder]++;
+  /** A thread that plays scripts, one after the other. */
+  private final class Player {
+    private static final int NONE = -1;
+
+    private final List<Script> scripts;
+    private int current;
+    private int next;
+
+    /** By life of the current script: the bin that serves it, while it is out. */
+    private int[] holders;
+
+    Player(List<Script> scripts) {
+      this.scripts = scripts;
+      this.holders = newHolders();
+    }
+
+    private int[] newHolders() {
+      int[] none = new int[scripts.get(current).bins().length];
+      Arrays.fill(none, NONE);
+      return none;
+    }
+
+    boolean isDone() {
+      return current == scripts.size();
+    }
+
+    /** Passes over events. What begins in them is never there, so its end is passed over too. */
+    void skip(int events) {
+      for (int i = 0; i < events; i++) {
+        advance();
+      }
+      passAbsent();
+    }
+
+    /** Plays so many events, or those that are left. */
+    void play(int events) {
+      for (int i = 0; i < events && !isDone(); i++) {
+        Script script = scripts.get(current);
+        int event = script.events()[next];
+        if (event >= 0) {
+          holders[event] = take(script, event);
+        } else {
+          free[holders[~event]]++;
+        }
+        advance();
+        passAbsent();
+      }
+    }
+
+    private void passAbsent() {
+      while (!isDone()) {
+        int event = scripts.get(current).events()[next];
+        if (event >= 0 || holders[~event] != NONE) {
+          return;
+        }
+        advance();
+      }
+    }
+
+    private void advance() {
+      if (++next == scripts.get(current).events().length) {
+        next = 0;
+        if (++current < scripts.size()) {
+          holders = newHolders();
+        }
+      }
     }
   }
 
-  /** The way of {@link BinTable#allocate}, with counters for buffers. */
-  private int take(AllocStats life) {
-    int index = LifetimePolicy.index(life.sizeBytes(), plan.intervalBytes());
-    int position = Arrays.binarySearch(binIndices, index);
-    if (tryTake(position, life)) {
-      return position;
+  /** The way of an allocation through {@link BinTable}, with counters for buffers. */
+  private int take(Script script, int life) {
+    int bin = script.bins()[life];
+    long alignment = script.alignments()[life];
+    if (tryTake(bin, alignment)) {
+      return bin;
     }
-    for (int target : targets[position]) {
-      if (tryTake(target, life)) {
+    for (int target : targets[bin]) {
+      if (tryTake(target, alignment)) {
         return target;
       }
     }
-    long mostBytes = (long) (life.sizeBytes() * maxOversize);
-    for (int above = position + 1;
-        above < blocks.length && plan.bins().get(above).chunkBytes() <= mostBytes;
-        above++) {
-      if (tryTake(above, life)) {
+    for (int above = bin + 1; above < script.aboveEnds()[life]; above++) {
+      if (tryTake(above, alignment)) {
         return above;
       }
     }
-    blocks[position]++;
+    blocks[bin]++;
     lacking = true;
-    return position;
+    return bin;
   }
 
-  private boolean tryTake(int position, AllocStats life) {
-    if (free[position] == 0 || life.alignment() > plan.bins().get(position).alignment()) {
+  private boolean tryTake(int bin, long alignment) {
+    if (free[bin] == 0 || alignment > plan.bins().get(bin).alignment()) {
       return false;
     }
-    free[position]--;
+    free[bin]--;
     return true;
   }
 }

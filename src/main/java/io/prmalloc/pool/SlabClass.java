@@ -35,6 +35,7 @@ final class SlabClass {
   private final int slots;
   private final SubAllocator source;
   private final AddressDirectory directory;
+  private final Runnable grown;
 
   /** The slab that serves; null before the first. */
   private volatile Candidate current;
@@ -48,7 +49,11 @@ final class SlabClass {
   private long bytesReserved;
   private long peakBytesReserved;
 
-  SlabClass(int slotBytes, SubAllocator source, AddressDirectory directory) {
+  /**
+   * @param grown told after every slab that is taken from the source
+   */
+  SlabClass(int slotBytes, SubAllocator source, AddressDirectory directory, Runnable grown) {
+    this.grown = grown;
     this.slotBytes = slotBytes;
     this.slots = Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes);
     this.source = source;
@@ -99,6 +104,7 @@ final class SlabClass {
     directory.add(slab);
     bytesReserved += region.sizeBytes();
     peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
+    grown.run();
     return slab;
   }
 

@@ -12,9 +12,12 @@ final class SmallBlocks {
 
   private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
 
-  SmallBlocks(SubAllocator source, AddressDirectory directory) {
+  /**
+   * @param grown told after every slab that is taken from the source
+   */
+  SmallBlocks(SubAllocator source, AddressDirectory directory, Runnable grown) {
     for (int i = 0; i < classes.length; i++) {
-      classes[i] = new SlabClass(SizeClasses.slotBytes(i), source, directory);
+      classes[i] = new SlabClass(SizeClasses.slotBytes(i), source, directory, grown);
     }
   }
 

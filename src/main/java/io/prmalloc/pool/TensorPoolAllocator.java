@@ -87,8 +87,11 @@ public final class TensorPoolAllocator implements Allocator {
 
   private volatile BinTable bins;
 
+  /** The bins once they are closed, for what they counted. */
+  private volatile BinTable closedBins;
+
   private final ReentrantLock lifecycle = new ReentrantLock();
-  private boolean closed;
+  private volatile boolean closed;
   private LifetimePlan plan;
   private int addedBlocks;
 
@@ -96,8 +99,8 @@ public final class TensorPoolAllocator implements Allocator {
     this.source = builder.source != null ? builder.source : SubAllocator.direct();
     this.maxOversize = builder.maxOversize;
     this.planner = builder.makePlanner();
-    this.small = new SmallBlocks(source, directory);
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
+    this.small = new SmallBlocks(source, directory, outside::noteReserved);
     planner.bind(this::onPlan);
   }
 
@@ -159,7 +162,15 @@ public final class TensorPoolAllocator implements Allocator {
     }
     return alignment > SizeClasses.MAX_ALIGNMENT
         ? null
-        : small.candidates((int) bytes + smallHeader, alignment);
+        : small.candidates(slotBytes(bytes, smallHeader), alignment);
+  }
+
+  /**
+   * Bytes of a slot that are needed. One at least behind the header: the user's address is to lie
+   * in the slot, even if the user has no bytes there.
+   */
+  private static int slotBytes(long bytes, int smallHeader) {
+    return Math.max(1, (int) bytes) + smallHeader;
   }
 
   private Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader) {
@@ -174,20 +185,27 @@ public final class TensorPoolAllocator implements Allocator {
   Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
+          ? small.allocateSlowly(slotBytes(bytes, smallHeader), alignment)
           : outside.acquire(bytes, alignment, largeHeader, null);
     }
     BinTable table = bins;
-    if (table != null) {
-      PooledBlock block = table.allocateSlowly(bytes + largeHeader, alignment);
-      if (block != null) {
-        return block;
-      }
+    if (table == null) {
+      return takeOutside(bytes, alignment, largeHeader);
     }
-    return takeOutside(bytes, alignment, largeHeader);
+    PooledBlock pooled = table.allocateSlowly(bytes + largeHeader, alignment);
+    if (pooled != null) {
+      return pooled;
+    }
+    Block unpooled = takeOutside(bytes, alignment, largeHeader);
+    table.countUnserved(bytes + largeHeader);
+    return unpooled;
   }
 
   private Block takeOutside(long bytes, int alignment, int headerBytes) {
+    if (closed) {
+      // The heap would say so too, but only after it had asked the system for memory.
+      throw new IllegalStateException("allocator " + name() + " is closed");
+    }
     Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
     if (tracked == null) {
       return outside.acquire(bytes, alignment, headerBytes, null);
@@ -199,7 +217,7 @@ public final class TensorPoolAllocator implements Allocator {
       return block;
     } finally {
       if (!taken) {
-        planner.trackFree(tracked);
+        planner.trackFailure(tracked);
       }
     }
   }
@@ -276,8 +294,11 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void deallocatePooled(PooledBlock block, long address) {
+    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
+    // end.
+    long stamp = block.stamp();
     int header = block.headerBytes();
-    if (header == 0 || address != block.startAddress() + header || !block.isLive()) {
+    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
       throw notOurs(address);
     }
     int user = block.offset() + header;
@@ -288,14 +309,14 @@ public final class TensorPoolAllocator implements Allocator {
       HeaderDescriptor.checkFull(
           block.region().buffer(),
           user,
-          block.uses(),
+          Block.useOf(stamp),
           LifetimePolicy.index((long) bytes + header, bins.intervalBytes()),
           block.bin(),
           block.startAddress(),
           header,
           bytes);
     }
-    if (!block.closeRaw()) {
+    if (!block.closeRaw(stamp)) {
       throw notOurs(address);
     }
   }
@@ -346,6 +367,7 @@ public final class TensorPoolAllocator implements Allocator {
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;
+      outside.noteReserved();
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
@@ -358,7 +380,7 @@ public final class TensorPoolAllocator implements Allocator {
     AllocatorStats unpooled = outside.stats();
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
-    BinTable table = bins;
+    BinTable table = countedBins();
     if (table != null) {
       table.addTo(counts);
     }
@@ -372,6 +394,11 @@ public final class TensorPoolAllocator implements Allocator {
         unpooled.peakBytesReserved());
   }
 
+  private BinTable countedBins() {
+    BinTable table = bins;
+    return table != null ? table : closedBins;
+  }
+
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     PoolCounts smallCounts = new PoolCounts();
@@ -379,7 +406,7 @@ public final class TensorPoolAllocator implements Allocator {
     PoolCounts pooled = new PoolCounts();
     lifecycle.lock();
     try {
-      BinTable table = bins;
+      BinTable table = countedBins();
       if (table != null) {
         table.addTo(pooled);
       }
@@ -406,7 +433,7 @@ public final class TensorPoolAllocator implements Allocator {
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), bins);
+    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), countedBins());
   }
 
   @Override
@@ -481,6 +508,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void release() {
     closed = true;
     BinTable table = bins;
+    closedBins = table;
     bins = null;
     if (table != null) {
       table.free();
@@ -578,7 +606,7 @@ public final class TensorPoolAllocator implements Allocator {
     }
 
     /**
-     * No step with this number or a higher one is waited for; see {@link PlannerSettings}.
+     * The step with this number is the last to be collected; see {@link PlannerSettings}.
      * Threading: not safe.
      */
     public Builder stopStatisticStep(int value) {

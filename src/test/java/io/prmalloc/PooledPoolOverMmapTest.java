@@ -1,0 +1,15 @@
+package io.prmalloc;
+
+/** The same over mappings. */
+class PooledPoolOverMmapTest extends PooledPoolTest {
+
+  @Override
+  SubAllocator unlimited() {
+    return SubAllocator.mmap(MmapOptions.DEFAULT);
+  }
+
+  @Override
+  SubAllocator limited(long limitBytes) {
+    return SubAllocator.mmap(MmapOptions.DEFAULT.withLimitBytes(limitBytes));
+  }
+}

@@ -1,0 +1,23 @@
+package io.prmalloc;
+
+import io.prmalloc.lifetime.MemoryPlannerFactory;
+import io.prmalloc.lifetime.PlannerSettings;
+import io.prmalloc.pool.TensorPoolAllocator;
+
+/** The pool before it has a plan, with a step open so that every request is tracked. */
+class WarmingPoolTest extends AllocatorContractTest {
+
+  @Override
+  Allocator create(SubAllocator source) {
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .planner(
+                MemoryPlannerFactory.create(
+                    PlannerSettings.DEFAULTS.withStartStep(0), Runnable::run))
+            .build();
+    // Left open: nothing is packed, everything is collected.
+    pool.collect();
+    return pool;
+  }
+}

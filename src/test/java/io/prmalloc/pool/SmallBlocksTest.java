@@ -1,0 +1,297 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SmallBlocksTest {
+
+  private final SubAllocator source = SubAllocator.direct();
+  private final AddressDirectory directory = new AddressDirectory();
+  private final AtomicInteger grown = new AtomicInteger();
+  private final SmallBlocks small = new SmallBlocks(source, directory, grown::incrementAndGet);
+
+  @AfterEach
+  void giveBack() {
+    small.free();
+    assertEquals(0, source.bytesReserved());
+  }
+
+  private static PooledBlock take(SmallBlocks small, int bytes, int alignment) {
+    PooledBlock block = Candidate.allocate(small.candidates(bytes, alignment), alignment);
+    if (block == null) {
+      block = small.allocateSlowly(bytes, alignment);
+    }
+    block.openRaw(bytes, 0);
+    return block;
+  }
+
+  private PooledBlock take(int bytes, int alignment) {
+    return take(small, bytes, alignment);
+  }
+
+  private static void giveBack(PooledBlock block) {
+    assertTrue(block.closeRaw());
+  }
+
+  @Test
+  void shouldBeLargeEnoughAndAlignedWhenSizesAndAlignmentsVary() {
+    for (int alignment = 8; alignment <= 4096; alignment *= 2) {
+      for (int bytes = 0; bytes <= 40_960 - (alignment > 64 ? 4096 : 0); bytes += 61) {
+        PooledBlock first = take(bytes, alignment);
+        PooledBlock second = take(bytes, alignment);
+        for (PooledBlock block : List.of(first, second)) {
+          assertTrue(block.capacityBytes() >= bytes, block.capacityBytes() + " for " + bytes);
+          assertEquals(0, block.startAddress() % alignment, bytes + " at " + alignment);
+          assertTrue(block.isSmall());
+          assertEquals(-1, block.bin());
+          assertTrue(block.offset() + block.capacityBytes() <= block.region().sizeBytes());
+        }
+        long distance = Math.abs(first.startAddress() - second.startAddress());
+        assertTrue(distance >= first.capacityBytes(), "no overlap");
+        giveBack(first);
+        giveBack(second);
+      }
+    }
+  }
+
+  @Test
+  void shouldGiveTheSlotThatCameLastWhenAskedAgain() {
+    PooledBlock first = take(100, 64);
+    PooledBlock second = take(100, 64);
+    giveBack(first);
+    giveBack(second);
+    assertSame(second, take(100, 64));
+    assertSame(first, take(100, 64));
+    giveBack(first);
+    giveBack(second);
+  }
+
+  @Test
+  void shouldKeepOneSpareBesideTheCurrentSlabWhenAllSlotsComeHome() {
+    int slotsPerSlab = 32; // of 32 KiB
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 5 * slotsPerSlab; i++) {
+      out.add(take(32 * 1024, 64));
+    }
+    assertEquals(5, small.slabs());
+    assertEquals(5, grown.get());
+    assertEquals(5L * slotsPerSlab * 32 * 1024, source.bytesReserved());
+    out.forEach(SmallBlocksTest::giveBack);
+    assertEquals(2, small.slabs());
+    assertEquals(2L * slotsPerSlab * 32 * 1024, source.bytesReserved());
+    // Both are used before a third is made.
+    out.clear();
+    for (int i = 0; i < 2 * slotsPerSlab; i++) {
+      out.add(take(32 * 1024, 64));
+    }
+    assertEquals(2, small.slabs());
+    out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldPayTheSystemNothingWhenBreathingAtTheEdgeOfASlab() {
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 32; i++) {
+      out.add(take(32 * 1024, 64));
+    }
+    for (int breath = 0; breath < 100; breath++) {
+      giveBack(take(32 * 1024, 64));
+    }
+    assertEquals(2, grown.get());
+    out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldFillHolesOfOldSlabsWhenSlotsComeHomeOneByOne() {
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 4 * 32; i++) {
+      out.add(take(32 * 1024, 64));
+    }
+    Set<PooledBlock> holes = new HashSet<>();
+    for (int i = 5; i < out.size(); i += 9) {
+      holes.add(out.get(i));
+      giveBack(out.get(i));
+    }
+    for (int i = holes.size(); i > 0; i--) {
+      assertTrue(holes.remove(take(32 * 1024, 64)), "a slot that came home");
+    }
+    assertEquals(4, small.slabs());
+    assertNotSame(out.get(0), out.get(1));
+    out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldChangeNothingWhenASlabIsNotToBeHad() {
+    SubAllocator tight = SubAllocator.direct(1 << 20);
+    SmallBlocks limited = new SmallBlocks(tight, new AddressDirectory(), () -> {});
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 32; i++) {
+      out.add(take(limited, 32 * 1024, 64));
+    }
+    assertThrows(OutOfNativeMemoryException.class, () -> take(limited, 32 * 1024, 64));
+    assertThrows(OutOfNativeMemoryException.class, () -> take(limited, 16, 16));
+    assertEquals(1, limited.slabs());
+    giveBack(out.remove(7));
+    out.add(take(limited, 32 * 1024, 64));
+    assertEquals(1 << 20, tight.bytesReserved());
+    out.forEach(SmallBlocksTest::giveBack);
+    limited.free();
+    assertEquals(0, tight.bytesReserved());
+  }
+
+  @Test
+  void shouldRetireOnlyWhenAllSlotsAreHomeAndGoOnWhenReopened() {
+    PooledBlock block = take(100, 64);
+    PooledBlock large = take(20_000, 64);
+    assertFalse(small.retire());
+    giveBack(block);
+    assertFalse(small.retire());
+    giveBack(large);
+    assertTrue(small.retire());
+    small.reopen();
+    assertSame(block, take(100, 64));
+    giveBack(block);
+  }
+
+  @Test
+  void shouldKeepCountsWhenSlabsAreGivenBack() {
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 4 * 32; i++) {
+      out.add(take(32 * 1024 - i, 64));
+    }
+    PoolCounts full = new PoolCounts();
+    small.addTo(full);
+    assertEquals(4 * 32, full.uses);
+    assertEquals(4 * 32, full.liveBlocks);
+    assertEquals(4L * 32 * 32 * 1024 - 127 * 64, full.bytesInUse);
+    assertTrue(full.peakBytes >= full.bytesInUse);
+    out.forEach(SmallBlocksTest::giveBack);
+    PoolCounts empty = new PoolCounts();
+    small.addTo(empty);
+    assertEquals(2, small.slabs());
+    assertEquals(4 * 32, empty.uses);
+    assertEquals(0, empty.liveBlocks);
+    assertEquals(0, empty.bytesInUse);
+    assertEquals(full.peakBytes, empty.peakBytes);
+    assertEquals(32 * 1024, empty.largestBytes);
+  }
+
+  @Test
+  void shouldFindSlotsByAddressWhenTheyAreOut() {
+    directory.enable();
+    List<PooledBlock> out = new ArrayList<>();
+    for (int bytes = 1; bytes <= 32 * 1024; bytes += 509) {
+      out.add(take(bytes, 16));
+    }
+    for (PooledBlock block : out) {
+      assertSame(block, directory.find(block.startAddress()));
+      assertSame(block, directory.find(block.startAddress() + block.capacityBytes() - 1));
+      assertNotSame(block, directory.find(block.startAddress() - 1));
+      assertNotSame(block, directory.find(block.startAddress() + block.capacityBytes()));
+    }
+    out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldLoseNothingAndOverlapNothingWhenThreadsHandBlocksToEachOther() throws Exception {
+    long seed = 7;
+    int threads = 8;
+    List<ConcurrentLinkedQueue<PooledBlock>> inboxes = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      inboxes.add(new ConcurrentLinkedQueue<>());
+    }
+    SplittableRandom seeds = new SplittableRandom(seed);
+    SplittableRandom[] randoms = new SplittableRandom[threads];
+    for (int i = 0; i < threads; i++) {
+      randoms[i] = seeds.split();
+    }
+    int[] sizes = {16, 100, 3000, 20_000, 32 * 1024};
+    Threads.run(
+        threads,
+        thread -> {
+          SplittableRandom random = randoms[thread];
+          ArrayDeque<PooledBlock> own = new ArrayDeque<>();
+          for (int i = 0; i < 6000; i++) {
+            // Tides: all threads fill for a while, then empty, so that slabs come and go.
+            boolean flood = i / 500 % 2 == 0;
+            if (random.nextInt(10) < (flood ? 7 : 3)) {
+              PooledBlock block = take(sizes[random.nextInt(sizes.length)], 16);
+              stamp(block);
+              (random.nextBoolean() ? own : inboxes.get(random.nextInt(threads))).add(block);
+            } else {
+              PooledBlock block = own.poll();
+              block = block != null ? block : inboxes.get(thread).poll();
+              if (block != null) {
+                checkAndGiveBack(block, seed);
+              }
+            }
+          }
+          own.forEach(block -> checkAndGiveBack(block, seed));
+        });
+    inboxes.forEach(inbox -> inbox.forEach(block -> checkAndGiveBack(block, seed)));
+    PoolCounts counts = new PoolCounts();
+    small.addTo(counts);
+    assertEquals(0, counts.liveBlocks);
+    assertEquals(0, counts.bytesInUse);
+    assertTrue(grown.get() > small.slabs(), "slabs came and went: " + grown + ", " + small.slabs());
+    assertTrue(small.slabs() <= 2 * sizes.length, small.slabs() + " slabs");
+    assertTrue(small.retire(), "every slot is home");
+    small.reopen();
+  }
+
+  /** Fills the block's first and last word with what nobody else writes: who it is. */
+  private static void stamp(PooledBlock block) {
+    long mark = System.identityHashCode(block) * 31L + block.uses();
+    block.region().buffer().putLong(block.offset(), mark);
+    block.region().buffer().putLong(block.offset() + block.capacityBytes() - 8, mark);
+  }
+
+  private static void checkAndGiveBack(PooledBlock block, long seed) {
+    long mark = System.identityHashCode(block) * 31L + block.uses();
+    assertEquals(mark, block.region().buffer().getLong(block.offset()), "seed " + seed);
+    int last = block.offset() + block.capacityBytes() - 8;
+    assertEquals(mark, block.region().buffer().getLong(last), "seed " + seed);
+    giveBack(block);
+  }
+
+  @Test
+  void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
+    Map<Integer, Integer> tries = new HashMap<>();
+    BlockStack stack =
+        new BlockStack(2, 64) {
+          @Override
+          PooledBlock create(int index) {
+            if (tries.merge(index, 1, Integer::sum) == 1) {
+              throw new OutOfMemoryError("no heap for block " + index);
+            }
+            return new PooledBlock(null, 0, 64, null, index, 0);
+          }
+        };
+    assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));
+    assertTrue(stack.allHome());
+    PooledBlock block = stack.allocate(64);
+    assertSame(stack.blocks()[0], block);
+    assertEquals(1, stack.freeBlocks());
+    assertEquals(new TreeMap<>(Map.of(0, 2)), new TreeMap<>(tries));
+  }
+}

@@ -1,0 +1,45 @@
+package io.prmalloc.pool;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Runs work on several threads that begin together; what one of them throws is thrown here. */
+final class Threads {
+
+  @FunctionalInterface
+  interface Work {
+    void run(int thread) throws Exception;
+  }
+
+  private Threads() {}
+
+  static void run(int count, Work work) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(count);
+    try {
+      CyclicBarrier start = new CyclicBarrier(count);
+      List<Future<?>> results = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        int thread = i;
+        results.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  work.run(thread);
+                  return null;
+                }));
+      }
+      for (Future<?> result : results) {
+        result.get();
+      }
+    } catch (ExecutionException e) {
+      throw new AssertionError("on a thread: " + e.getCause(), e.getCause());
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}
