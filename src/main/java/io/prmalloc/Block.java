@@ -21,8 +21,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 public abstract class Block {
 
   // The state is a counter: even = at home, odd = live. Every use of the block has an odd value of
-  // its own, the stamp, which
-  // never comes again (2^62 uses). That one word answers everything a handle must know:
+  // its own, the stamp, which never comes again (2^62 uses). That one word answers everything a
+  // handle must know:
   //
   //   claim      even -> odd by the thread that owns the block alone (it just took it from a stack
   // or the system), so a plain

@@ -13,14 +13,12 @@ import java.lang.invoke.MethodType;
 public final class OutOfLine {
 
   // A handle costs no heap only if the JIT inlines Allocator.allocate and Allocation.close into the
-  // method that uses them. It
-  // does so unless they were compiled before into more than 2,500 bytes of machine code
-  // (InlineSmallCode), and during warm-up
-  // it takes the paths to the system for hot and inlines them there. A user cannot say "do not
-  // inline"; but a method handle that
-  // the compiler cannot prove constant is a call that it cannot see through. Hence: the rare paths
-  // are called by handles in
-  // fields that are not constants, which costs a few nanoseconds where microseconds are spent.
+  // method that uses them. It does so unless they were compiled before into more than 2,500 bytes
+  // of machine code (InlineSmallCode), and during warm-up it takes the paths to the system for hot
+  // and inlines them there. A user cannot say "do not inline"; but a method handle that the
+  // compiler cannot prove constant is a call that it cannot see through. Hence: the rare paths are
+  // called by handles in fields that are not constants, which costs a few nanoseconds where
+  // microseconds are spent.
   //
   // HandleGarbageTest fails if this stops working.
 

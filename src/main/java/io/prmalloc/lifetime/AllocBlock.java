@@ -14,9 +14,8 @@ import java.util.TreeSet;
 public final class AllocBlock {
 
   // DeepRec keeps the lives in a list and walks all of it for every question. As they do not
-  // overlap, the order of their
-  // begins is the order of their ends too, and only the two neighbours in that order can be in the
-  // way: O(log n).
+  // overlap, the order of their begins is the order of their ends too, and only the two neighbours
+  // in that order can be in the way: O(log n).
 
   private final TreeSet<AllocStats> lives =
       new TreeSet<>(Comparator.comparingLong(AllocStats::beginTick));

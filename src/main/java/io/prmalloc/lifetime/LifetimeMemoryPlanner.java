@@ -29,19 +29,15 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // long as a packing takes.
   //
   // The clock ticks once per event, under the books' lock, so ticks are distinct, lives end in the
-  // order of their releases, and
-  // concurrent steps are seen to overlap exactly as they did. (DeepRec reads a microsecond clock,
-  // where distinct events
-  // collide.)
+  // order of their releases, and concurrent steps are seen to overlap exactly as they did. (DeepRec
+  // reads a microsecond clock, where distinct events collide.)
   //
   // DeepRec pauses collecting while it packs, and one collector's close ends everybody's step. Here
-  // a closed step's lives go
-  // into the queue and the others go on collecting; the queue is bounded by the most steps that are
-  // ever counted.
+  // a closed step's lives go into the queue and the others go on collecting; the queue is bounded
+  // by the most steps that are ever counted.
   //
   // A packed life is forgotten once nothing that is still to be packed can have begun before its
-  // end, so memory holds a step or
-  // two and not the whole warm-up.
+  // end, so memory holds a step or two and not the whole warm-up.
 
   private static final Logger LOGGER = System.getLogger(LifetimeMemoryPlanner.class.getName());
 

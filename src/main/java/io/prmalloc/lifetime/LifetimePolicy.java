@@ -18,14 +18,12 @@ import java.util.TreeMap;
 public final class LifetimePolicy {
 
   // Bins with an index up to that of 32 MiB lie in an array, so that the way to them is one look;
-  // larger ones are few and lie
-  // in a sorted map. Both are filled as sizes are first seen.
+  // larger ones are few and lie in a sorted map. Both are filled as sizes are first seen.
   //
   // Packing a life asks the bin's own blocks first, then those of all bins above, in order;
-  // FirstFitTree answers for ranges of
-  // blocks within a bin, and a second one here for ranges of bins. A step of n lives then costs O(n
-  // log n) but for lives that
-  // look for a gap in the past of larger bins' blocks, which ask those blocks one by one.
+  // FirstFitTree answers for ranges of blocks within a bin, and a second one here for ranges of
+  // bins. A step of n lives then costs O(n log n) but for lives that look for a gap in the past of
+  // larger bins' blocks, which ask those blocks one by one.
 
   /** Requests of up to this many bytes (32 KiB) are small and never planned. */
   public static final int SMALL_BYTES = 32 * 1024;

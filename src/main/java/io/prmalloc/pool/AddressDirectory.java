@@ -16,12 +16,11 @@ import java.util.concurrent.locks.ReentrantLock;
 final class AddressDirectory {
 
   // Lookups are on the way of every deallocateRaw, changes happen when a slab or an arena comes or
-  // goes. So the spans lie sorted
-  // by address in an immutable snapshot that is copied on change and published by a volatile write.
+  // goes. So the spans lie sorted by address in an immutable snapshot that is copied on change and
+  // published by a volatile write.
   //
   // To know addresses may cost a native call, and who only uses handles never needs them: until
-  // enable() the spans are a mere
-  // set.
+  // enable() the spans are a mere set.
 
   /** A region whose blocks can be told by offset. */
   interface Span {

@@ -27,8 +27,7 @@ final class BinTable {
   // asked for (allocateSlowly)
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
-  // a bin, as a null bin if not.
-  // Hits are counted by the blocks.
+  // a bin, as a null bin if not. Hits are counted by the blocks.
 
   private static final long LARGE_BYTES = 32L << 20;
 

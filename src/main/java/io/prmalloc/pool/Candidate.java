@@ -13,8 +13,8 @@ import java.util.List;
 record Candidate(BlockStack stack, Candidate next) {
 
   // A chain and not an array, because the JIT triples the body of a loop over an array (before,
-  // within and after the range that
-  // needs no checks), and what it makes of Allocator.allocate must stay small: see OutOfLine.
+  // within and after the range that needs no checks), and what it makes of Allocator.allocate must
+  // stay small: see OutOfLine.
 
   static Candidate chain(List<BlockStack> stacks) {
     Candidate first = null;

@@ -130,8 +130,7 @@ final class HeaderDescriptor {
   }
 
   // Eight words one after the other, on the way of every raw allocation: where the JVM lets Agrona
-  // write to an address, that is
-  // eight stores; a byte buffer checks its bounds eight times.
+  // write to an address, that is eight stores; a byte buffer checks its bounds eight times.
 
   private static void put(ByteBuffer memory, int at, long address, int field, long value) {
     if (AGRONA) {

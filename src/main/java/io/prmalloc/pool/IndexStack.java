@@ -29,10 +29,9 @@ final class IndexStack {
   //   top    the number on top; without meaning while count is 0.
   //
   // Memory order: push writes the link, then releases it with the compare-and-set on the head; pop
-  // acquires the head and reads
-  // the link. What the previous owner wrote into the block is seen by the next one through the same
-  // pair. A link read by a pop
-  // that loses is thrown away, so that read may be racy.
+  // acquires the head and reads the link. What the previous owner wrote into the block is seen by
+  // the next one through the same pair. A link read by a pop that loses is thrown away, so that
+  // read may be racy.
 
   /** The most numbers a stack can hold. */
   static final int MAX_CAPACITY = (1 << 16) - 1;

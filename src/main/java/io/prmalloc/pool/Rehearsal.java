@@ -19,22 +19,18 @@ import java.util.SplittableRandom;
 final class Rehearsal {
 
   // The packing sees a step's lives largest class first and knows all ends; the pool sees them as
-  // they come. So the pool may
-  // lend a large block to a small tensor when the packing had another one in mind, and then lacks
-  // it: in the reference 1 to 5 %
-  // of the allocations of an exactly repeating step miss.
+  // they come. So the pool may lend a large block to a small tensor when the packing had another
+  // one in mind, and then lacks it: in the reference 1 to 5 % of the allocations of an exactly
+  // repeating step miss.
   //
   // A rehearsal is a simulation with counters for stacks (which of several equal chunks is taken
-  // makes no difference). Where an
-  // allocation finds nothing, its bin gets one block more, on the spot. An added block changes what
-  // was chosen before it, so the
-  // steps are run again until nothing is lacking.
+  // makes no difference). Where an allocation finds nothing, its bin gets one block more, on the
+  // spot. An added block changes what was chosen before it, so the steps are run again until
+  // nothing is lacking.
   //
   // Steps that were open at the same time are also run against each other in other interleavings
-  // than the one that happened to
-  // be seen: threads that run the collected steps over and over, in turns of random length. The
-  // generator is seeded, so equal
-  // warm-ups give equal pools.
+  // than the one that happened to be seen: threads that run the collected steps over and over, in
+  // turns of random length. The generator is seeded, so equal warm-ups give equal pools.
 
   private static final int MAX_ROUNDS = 64;
   private static final int MAX_INTERLEAVINGS = 24;
@@ -89,15 +85,27 @@ final class Rehearsal {
     return blocks.clone();
   }
 
-  /**
-   * Lives as the pool meets them, in arrays, for it is played many times.
-   *
-   * @param events the number of a life that begins, or its complement where it ends
-   * @param bins by life: position of its bin in the plan
-   * @param aboveEnds by life: the first position whose chunks are larger than it may be served by
-   * @param alignments by life
-   */
-  private record Script(int[] events, int[] bins, int[] aboveEnds, long[] alignments) {}
+  /** Lives as the pool meets them, in arrays, for it is played many times. */
+  private static final class Script {
+
+    /** The number of a life that begins, or its complement where it ends. */
+    private final int[] events;
+
+    /** By life: position of its bin in the plan. */
+    private final int[] bins;
+
+    /** By life: the first position whose chunks are larger than it may be served by. */
+    private final int[] aboveEnds;
+
+    private final long[] alignments;
+
+    Script(int[] events, int[] bins, int[] aboveEnds, long[] alignments) {
+      this.events = events;
+      this.bins = bins;
+      this.aboveEnds = aboveEnds;
+      this.alignments = alignments;
+    }
+  }
 
   private Script script(List<AllocStats> lives) {
     int count = lives.size();
@@ -163,7 +171,7 @@ final class Rehearsal {
     int events = 0;
     for (int i = 0; i < STEPS_PER_THREAD; i++) {
       chosen.add(steps.get(random.nextInt(steps.size())));
-      events += chosen.get(i).events().length;
+      events += chosen.get(i).events.length;
     }
     // Threads do not start together: this one is somewhere in its first step, without the tensors
     // it took before.
@@ -206,7 +214,7 @@ final class Rehearsal {
     }
 
     private int[] newHolders() {
-      int[] none = new int[scripts.get(current).bins().length];
+      int[] none = new int[scripts.get(current).bins.length];
       Arrays.fill(none, NONE);
       return none;
     }
@@ -227,7 +235,7 @@ final class Rehearsal {
     void play(int events) {
       for (int i = 0; i < events && !isDone(); i++) {
         Script script = scripts.get(current);
-        int event = script.events()[next];
+        int event = script.events[next];
         if (event >= 0) {
           holders[event] = take(script, event);
         } else {
@@ -240,7 +248,7 @@ final class Rehearsal {
 
     private void passAbsent() {
       while (!isDone()) {
-        int event = scripts.get(current).events()[next];
+        int event = scripts.get(current).events[next];
         if (event >= 0 || holders[~event] != NONE) {
           return;
         }
@@ -249,7 +257,7 @@ final class Rehearsal {
     }
 
     private void advance() {
-      if (++next == scripts.get(current).events().length) {
+      if (++next == scripts.get(current).events.length) {
         next = 0;
         if (++current < scripts.size()) {
           holders = newHolders();
@@ -260,8 +268,8 @@ final class Rehearsal {
 
   /** The way of an allocation through {@link BinTable}, with counters for buffers. */
   private int take(Script script, int life) {
-    int bin = script.bins()[life];
-    long alignment = script.alignments()[life];
+    int bin = script.bins[life];
+    long alignment = script.alignments[life];
     if (tryTake(bin, alignment)) {
       return bin;
     }
@@ -270,7 +278,7 @@ final class Rehearsal {
         return target;
       }
     }
-    for (int above = bin + 1; above < script.aboveEnds()[life]; above++) {
+    for (int above = bin + 1; above < script.aboveEnds[life]; above++) {
       if (tryTake(above, alignment)) {
         return above;
       }

@@ -17,16 +17,14 @@ import java.util.concurrent.locks.ReentrantLock;
 final class SlabClass {
 
   // Requests are served from `current` alone, without a lock: one stack. When that has no free
-  // slot, the next slab that has one
-  // takes its place, under the lock. Who brings home the first slot of an exhausted slab queues it;
-  // who brings home the last
-  // one of a slab that is not current gives it back, except for one spare, so that a server that
-  // breathes in and out at the
-  // edge of a slab does not pay the system for every breath.
+  // slot, the next slab that has one takes its place, under the lock. Who brings home the first
+  // slot of an exhausted slab queues it; who brings home the last one of a slab that is not current
+  // gives it back, except for one spare, so that a server that breathes in and out at the edge of a
+  // slab does not pay the system for every breath.
   //
   // No slab is lost between the two: a slab stops being current only when it is found exhausted
-  // under the lock, and the
-  // push that next frees a slot in it sees 1 and comes to the lock afterwards.
+  // under the lock, and the push that next frees a slot in it sees 1 and comes to the lock
+  // afterwards.
 
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;

@@ -64,8 +64,8 @@ public final class TensorPoolAllocator implements Allocator {
   // Nothing is counted on the way of a hit: blocks count their own uses.
   //
   // Whether a request is small is decided by the bytes asked for, its bin by the bytes and the
-  // header together. A handle has no
-  // header; a raw address has 64 bytes, or as much as its alignment.
+  // header together. A handle has no header; a raw address has 64 bytes, or as much as its
+  // alignment.
 
   private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
 

@@ -98,8 +98,8 @@ class RehearsalTest {
   @Test
   void shouldMissWithoutRehearsalWhenABorrowedBlockIsWantedBack() {
     // 1 and 4 are large and share a block. 2 fits between them and borrows it on paper; 3 does not,
-    // and gets a block of its own. The pool meets 2 first and gives it that block, so 3 borrows
-    // the large one, and 4 finds it gone.
+    // and gets a block of its own. The pool meets 2 first and gives it that block, so 3 borrows the
+    // large one, and 4 finds it gone.
     Map<Integer, Long> sizes = Map.of(1, 1024L * KIB, 2, 40L * KIB, 3, 40L * KIB, 4, 1024L * KIB);
     List<Event> step = step(sizes, 1, -1, 2, 3, -2, 4, -4, -3);
     LifetimePlan plan = Steps.learn(List.of(step));
