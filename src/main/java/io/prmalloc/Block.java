@@ -24,15 +24,14 @@ public abstract class Block {
   // its own, the stamp, which never comes again (2^62 uses). That one word answers everything a
   // handle must know:
   //
-  //   claim      even -> odd by the thread that owns the block alone (it just took it from a stack
-  // or the system), so a plain
-  //              read and a release store do; the fields written before it are seen by whoever
-  // reads the stamp with acquire.
-  //   release    odd -> even by compare-and-set, which exactly one of several closers wins. Its
-  // release is acquired by the
-  //              next owner through the stack on which goHome() puts the block.
-  //   live?      state == stamp. A stale handle's stamp is never equal again, whoever has the block
-  // now.
+  //   claim     even to odd, by the thread that owns the block alone because it just took it from
+  //             a stack or the system. So a plain read and a release store do; whoever acquires
+  //             the stamp sees the fields written before it.
+  //   release   odd to even, by a compare-and-set that exactly one of several closers wins. Its
+  //             release is acquired by the next owner through the stack on which goHome() puts
+  //             the block.
+  //   live?     state == stamp. A stale handle's stamp is never equal again, whoever has the
+  //             block now.
   //
   // Uses are counted by the same word (state / 2, rounded up), so the pool needs no counter of hits
   // on its way.

@@ -20,13 +20,11 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   // Two worlds, a lock each, never held together:
   //
-  //   books    what the server's threads touch: the clock, the open steps, the lives that have not
-  // ended, the queue of closed
-  //            steps. Held for a few instructions at a time, and only while collecting: afterwards
-  // every call ends at the first
-  //            look at `phase`.
-  //   packing  the policies and what is counted about them. Held by the executor's thread for as
-  // long as a packing takes.
+  //   books     what the server's threads touch: the clock, the open steps, the lives that have
+  //             not ended, the queue of closed steps. Held for a few instructions at a time, and
+  //             only while collecting: afterwards every call ends at the first look at `phase`.
+  //   packing   the policies and what is counted about them. Held by the executor's thread for as
+  //             long as a packing takes.
   //
   // The clock ticks once per event, under the books' lock, so ticks are distinct, lives end in the
   // order of their releases, and concurrent steps are seen to overlap exactly as they did. (DeepRec

@@ -23,8 +23,8 @@ final class BinTable {
   // The order in which an allocation looks for a block:
   //
   //   1. its own bin: own buffer, then the buffers it may borrow from (candidates)
-  //   2. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the size
-  // asked for (allocateSlowly)
+  //   2. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
+  //      size asked for (allocateSlowly)
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
   // a bin, as a null bin if not. Hits are counted by the blocks.

@@ -17,16 +17,13 @@ final class IndexStack {
   //      63            32 31      16 15       0
   //     |      tag       |  count   |   top    |
   //
-  //   tag    goes up with every change, so that a pop which was held up between reading the top's
-  // link and its compare-and-set
-  //          fails if anything happened meanwhile, even if the same number is on top again (the ABA
-  // problem). It wraps after
-  //          2^32 changes: a thread would have to be held up for exactly so many, some forty
-  // seconds of nothing else.
-  //   count  how many numbers are on the stack. Tells a pusher that it brought the first or the
-  // last one home, and lets
-  //          retire() close the stack exactly when all are.
-  //   top    the number on top; without meaning while count is 0.
+  //   tag     goes up with every change, so that a pop which was held up between reading the top's
+  //           link and its compare-and-set fails if anything happened meanwhile, even if the same
+  //           number is on top again (the ABA problem). It wraps after 2^32 changes: a thread
+  //           would have to be held up for exactly so many, some forty seconds of nothing else.
+  //   count   how many numbers are on the stack. Tells a pusher that it brought the first or the
+  //           last one home, and lets retire() close the stack exactly when all are.
+  //   top     the number on top; without meaning while count is 0.
   //
   // Memory order: push writes the link, then releases it with the compare-and-set on the head; pop
   // acquires the head and reads the link. What the previous owner wrote into the block is seen by

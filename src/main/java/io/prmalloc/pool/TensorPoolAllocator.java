@@ -52,14 +52,12 @@ public final class TensorPoolAllocator implements Allocator {
 
   // Three sources, by size and by what the plan knows:
   //
-  //   up to 32 KiB     SmallBlocks: slabs by size class, from the first request on
-  //   planned          BinTable: published by one volatile write when it is complete; from then on
-  // every request that reads it
-  //                    is served from it. Requests that read null a moment earlier go outside, and
-  // find their way home there,
-  //                    because a block knows its home. So the switch-over waits for nobody and
-  // stops nobody.
-  //   all the rest     RegionHeap: a region each, tracked by the planner while it collects
+  //   up to 32 KiB   SmallBlocks: slabs by size class, from the first request on
+  //   planned        BinTable: published by one volatile write when it is complete; from then on
+  //                  every request that reads it is served from it. Requests that read null a
+  //                  moment earlier go outside, and find their way home there, because a block
+  //                  knows its home. So the switch-over waits for nobody and stops nobody.
+  //   all the rest   RegionHeap: a region each, tracked by the planner while it collects
   //
   // Nothing is counted on the way of a hit: blocks count their own uses.
   //

@@ -11,6 +11,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -136,12 +137,11 @@ class ArenaTest {
     List<ArenaSpan> spans = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       ArenaSpan span = new ArenaSpan(arena.region(i), 4096);
-      span.add(largeBuffer, i);
-      span.add(littleBuffer, i);
+      Arrays.stream(largeBuffer.blocks()).forEach(span::add);
+      Arrays.stream(littleBuffer.blocks()).forEach(span::add);
       spans.add(span);
     }
     for (int i = 0; i < 3; i++) {
-      assertNull(spans.get(i).blockAt(0), "never taken");
       PooledBlock first = largeBuffer.allocate(64);
       PooledBlock second = littleBuffer.allocate(64);
       ArenaSpan span = spans.get(i);
@@ -166,8 +166,8 @@ class ArenaTest {
     Buffer little = new Buffer(0, 36 * KIB, 64, first, arena);
     Buffer aligned = new Buffer(7, 64 * KIB, 64 * KIB, second, arena);
     ArenaSpan span = new ArenaSpan(arena.region(0), 4096);
-    span.add(little, 0);
-    span.add(aligned, 0);
+    span.add(little.blocks()[0]);
+    span.add(aligned.blocks()[0]);
     PooledBlock inLittle = little.allocate(64);
     PooledBlock inAligned = aligned.allocate(64 * KIB);
     assertEquals(0, inAligned.startAddress() % (64 * KIB));
