@@ -45,6 +45,9 @@ abstract class AddressStrategy implements Strategy {
     }
 
     @Override
+    public void begin() {}
+
+    @Override
     public long allocate(int tensor, long bytes, long value) {
       long address = strategy.take(bytes);
       addresses[tensor] = address;

@@ -32,14 +32,23 @@ abstract class HandleStrategy<H> implements Strategy {
     return new HandleLane<>(this, tensors);
   }
 
+  // A new array for each step, because a request's handles are held by objects as young as they
+  // are. An array that is used again grows old, and from then on G1 pays for each store of a young
+  // handle, which says nothing about an allocator.
   private static final class HandleLane<H> implements Lane {
     private final HandleStrategy<H> strategy;
-    private final H[] handles;
+    private final int tensors;
+    private H[] handles;
 
-    @SuppressWarnings("unchecked") // only what take() gave is stored
     HandleLane(HandleStrategy<H> strategy, int tensors) {
       this.strategy = strategy;
-      this.handles = (H[]) new Object[tensors];
+      this.tensors = tensors;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // only what take() gave is stored
+    public void begin() {
+      handles = (H[]) new Object[tensors];
     }
 
     @Override

@@ -8,6 +8,9 @@ package io.prmalloc.jmh;
  */
 interface Lane {
 
+  /** Makes room for a step's tensors. None is in use. */
+  void begin();
+
   /**
    * Allocates a tensor, writes its first 8 bytes and reads them back.
    *

@@ -53,6 +53,7 @@ final class Step {
 
   /** Runs the events alone. */
   long replay(Lane lane, long value) {
+    lane.begin();
     long sum = 0;
     for (int event : events) {
       if (event >= 0) {

@@ -26,6 +26,7 @@ class WarmUpTest {
 
       assertTrue(strategy.isWarm());
       Lane lane = strategy.lane(THREADS);
+      lane.begin();
       for (int tensor = 0; tensor < THREADS; tensor++) {
         lane.allocate(tensor, TENSOR_BYTES, tensor);
       }
