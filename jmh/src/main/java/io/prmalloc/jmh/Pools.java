@@ -15,6 +15,9 @@ final class Pools {
   }
 
   static String report(TensorPoolAllocator pool) {
+    if (!pool.isPooling()) {
+      return "pool: no plan, for no request was larger than what slabs serve";
+    }
     PoolStats stats = pool.poolStats();
     return String.format(
         Locale.ROOT,

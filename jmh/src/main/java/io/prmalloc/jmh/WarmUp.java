@@ -16,8 +16,8 @@ import java.util.concurrent.Executors;
  */
 final class WarmUp {
 
-  /** An allocator that has not learned by then will not. */
-  private static final int MAX_STEPS = 1_000;
+  /** An allocator that has not learned by then finds nothing to learn in this step. */
+  private static final int MAX_STEPS = 200;
 
   private final Strategy strategy;
   private final Step step;
@@ -33,7 +33,7 @@ final class WarmUp {
   /**
    * Runs the warm-up.
    *
-   * @throws IllegalStateException if the allocator does not get warm, or fails
+   * @throws IllegalStateException if the allocator fails
    */
   static void run(Strategy strategy, Step step, int threads) {
     if (strategy.isWarm()) {
@@ -57,9 +57,6 @@ final class WarmUp {
       throw new IllegalStateException("the warm-up was interrupted", e);
     } finally {
       executor.shutdownNow();
-    }
-    if (!strategy.isWarm()) {
-      throw new IllegalStateException("not warm after " + MAX_STEPS + " steps");
     }
   }
 

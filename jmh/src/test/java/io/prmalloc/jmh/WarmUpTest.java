@@ -38,6 +38,17 @@ class WarmUpTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"POOL_HANDLE", "POOL_RAW"})
+  void shouldGoOnWithoutAPlanWhenAllIsSmall(Rival rival) {
+    try (Strategy strategy = rival.open()) {
+      WarmUp.run(strategy, Step.ofPair(1), THREADS);
+
+      assertFalse(strategy.isWarm());
+      assertTrue(strategy.report().orElseThrow().startsWith("pool: no plan"));
+    }
+  }
+
   @Test
   void shouldSayWhyWhenAThreadFails() {
     try (Failing strategy = new Failing()) {
