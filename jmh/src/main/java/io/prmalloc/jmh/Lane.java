@@ -1,0 +1,30 @@
+package io.prmalloc.jmh;
+
+/**
+ * One thread's tensors, by number. It costs every rival the same: a store into an array and a load
+ * from it.
+ *
+ * <p>Threading: one thread at a time.
+ */
+interface Lane {
+
+  /** Makes room for a step's tensors. None is in use. */
+  void begin();
+
+  /**
+   * Allocates a tensor, writes its first 8 bytes and reads them back.
+   *
+   * @param tensor its number, not in use now
+   * @param bytes its size, at least 8
+   * @param value what to write
+   * @return what was read
+   */
+  long allocate(int tensor, long bytes, long value);
+
+  /**
+   * Releases a tensor.
+   *
+   * @param tensor its number, in use now
+   */
+  void release(int tensor);
+}

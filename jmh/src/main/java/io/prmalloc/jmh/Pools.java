@@ -1,0 +1,31 @@
+package io.prmalloc.jmh;
+
+import io.prmalloc.pool.PoolStats;
+import io.prmalloc.pool.TensorPoolAllocator;
+import java.util.Locale;
+
+/** What both ways into the pool have in common. Threading: any thread. */
+final class Pools {
+
+  private Pools() {}
+
+  /** A pool that learns from the first step on and packs on the thread that closes a step. */
+  static TensorPoolAllocator learning() {
+    return TensorPoolAllocator.builder().startStatisticStep(0).executor(Runnable::run).build();
+  }
+
+  static String report(TensorPoolAllocator pool) {
+    if (!pool.isPooling()) {
+      return "pool: no plan, for no request was larger than what slabs serve";
+    }
+    PoolStats stats = pool.poolStats();
+    return String.format(
+        Locale.ROOT,
+        "pool: %,d hits, %,d misses, %,d of sizes not planned, %,d small, arena %,d bytes",
+        stats.hits(),
+        stats.misses(),
+        stats.nullBins(),
+        stats.smallRequests(),
+        stats.arenaBytes());
+  }
+}

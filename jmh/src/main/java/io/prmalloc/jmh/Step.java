@@ -1,0 +1,67 @@
+package io.prmalloc.jmh;
+
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.trace.Trace;
+
+/**
+ * What a thread does in one step: the events of a trace.
+ *
+ * <p>Threading: immutable.
+ */
+final class Step {
+
+  /** What is touched of each tensor; smaller ones are made so large. */
+  static final int TOUCHED_BYTES = Long.BYTES;
+
+  private final int[] events;
+  private final long[] sizesBytes;
+
+  private Step(int[] events, long[] sizesBytes) {
+    this.events = events;
+    this.sizesBytes = sizesBytes;
+  }
+
+  static Step of(Trace trace) {
+    long[] sizesBytes = trace.sizesBytes();
+    for (int tensor = 0; tensor < sizesBytes.length; tensor++) {
+      sizesBytes[tensor] = Math.max(TOUCHED_BYTES, sizesBytes[tensor]);
+    }
+    return new Step(trace.events(), sizesBytes);
+  }
+
+  /** One tensor that comes and goes. */
+  static Step ofPair(long bytes) {
+    return of(Trace.builder("pair").allocate("it", bytes).build());
+  }
+
+  int tensors() {
+    return sizesBytes.length;
+  }
+
+  /**
+   * Runs the step as a server does, in a scope of its own.
+   *
+   * @param value something else for each step
+   * @return the sum of what was read: for each tensor, {@code value} and its number
+   */
+  @SuppressWarnings("try") // the scope is there to be closed
+  long run(Strategy strategy, Lane lane, long value) {
+    try (ScopedMemoryCollector scope = strategy.openStep()) {
+      return replay(lane, value);
+    }
+  }
+
+  /** Runs the events alone. */
+  long replay(Lane lane, long value) {
+    lane.begin();
+    long sum = 0;
+    for (int event : events) {
+      if (event >= 0) {
+        sum += lane.allocate(event, sizesBytes[event], value + event);
+      } else {
+        lane.release(~event);
+      }
+    }
+    return sum;
+  }
+}

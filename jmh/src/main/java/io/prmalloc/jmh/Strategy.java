@@ -1,0 +1,46 @@
+package io.prmalloc.jmh;
+
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import java.util.Optional;
+
+/**
+ * An allocator under test.
+ *
+ * <p>Threading: any thread, at any time; {@link #close} when all others are done.
+ */
+interface Strategy extends AutoCloseable {
+
+  /**
+   * Allocates, writes the first 8 bytes, reads them back and releases.
+   *
+   * @param bytes how many to allocate, at least 8
+   * @param value what to write
+   * @return what was read
+   */
+  long pair(long bytes, long value);
+
+  /**
+   * A thread's place for the tensors of a step.
+   *
+   * @param tensors how many a step has
+   */
+  Lane lane(int tensors);
+
+  /** Begins a step of the calling thread; null where the allocator knows no steps. */
+  default ScopedMemoryCollector openStep() {
+    return null;
+  }
+
+  /** Whether the allocator has learned what it needs before it may be measured. */
+  default boolean isWarm() {
+    return true;
+  }
+
+  /** A line on how the allocator served, if there is anything to say. */
+  default Optional<String> report() {
+    return Optional.empty();
+  }
+
+  @Override
+  void close();
+}

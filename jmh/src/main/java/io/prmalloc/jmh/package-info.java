@@ -1,0 +1,14 @@
+/**
+ * Benchmarks: our allocators and the rivals side by side, under JMH.
+ *
+ * <p>{@link io.prmalloc.jmh.PairBenchmark} asks what one allocation costs, {@link
+ * io.prmalloc.jmh.StepBenchmark} what an inference step costs. Who takes part is listed in {@link
+ * io.prmalloc.jmh.Rival}; each has a class that implements {@code Strategy}.
+ *
+ * <p>May use: the library's public types, and the rivals. Nothing else in the project may use them,
+ * or this package.
+ *
+ * <p>Conventions: one benchmark answers one question and gives its command in its Javadoc; every
+ * rival touches the same bytes in the same order; a fork sees one rival only.
+ */
+package io.prmalloc.jmh;

@@ -1,0 +1,23 @@
+package io.prmalloc.jmh;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class PairBenchmarkTest {
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldReadWhatItWroteWhenRunOnce(Rival rival) {
+    PairBenchmark benchmark = new PairBenchmark();
+    benchmark.rival = rival;
+    benchmark.sizeBytes = 1 << 20;
+    PairBenchmark.Values values = new PairBenchmark.Values();
+
+    benchmark.open(1);
+    assertEquals(0, benchmark.pair(values));
+    assertEquals(1, benchmark.pair(values));
+    benchmark.close();
+  }
+}
