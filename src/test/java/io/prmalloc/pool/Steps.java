@@ -70,7 +70,7 @@ final class Steps {
     Map<String, Event> out = new HashMap<>();
     List<Event> events = new ArrayList<>();
     for (String line : Files.readAllLines(file)) {
-      String[] fields = line.split(" ");
+      String[] fields = line.split(" ", -1);
       if (fields[0].equals("a")) {
         Event event = new Event(true, out.size(), Long.parseLong(fields[2]), 64);
         out.put(fields[1], event);

@@ -38,7 +38,7 @@ final class ChildJvm {
         command.add(flag);
       }
     }
-    command.add("-Dprobe.directory=" + Probe.DIRECTORY);
+    command.add("-Dprobe.directory=" + NeedsProbe.DIRECTORY);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(arguments));
     Path output = directory.resolve("stdout");

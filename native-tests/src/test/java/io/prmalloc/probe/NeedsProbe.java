@@ -19,6 +19,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @ExtendWith(NeedsProbe.Condition.class)
 @interface NeedsProbe {
 
+  // Not in Probe, which cannot be as much as named where its library is missing.
+
+  /** Where the Maven build puts the library, or the reason why there is none. */
+  Path DIRECTORY = Path.of(System.getProperty("probe.directory", "target/probe"));
+
+  /** The library's name there. */
+  String LIBRARY = "libprobe.so";
+
   /**
    * Looks at what the build left behind.
    *
@@ -28,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-      return evaluate(System.getProperty("os.name", ""), Probe.DIRECTORY);
+      return evaluate(System.getProperty("os.name", ""), DIRECTORY);
     }
 
     /**
@@ -43,7 +51,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
             "the C library is of Linux, and this is " + system);
       }
       Path reason = directory.resolve("no-library.txt");
-      if (Files.exists(directory.resolve("libprobe.so"))) {
+      if (Files.exists(directory.resolve(LIBRARY))) {
         return ConditionEvaluationResult.enabled("the C library is there");
       }
       if (!Files.exists(reason)) {

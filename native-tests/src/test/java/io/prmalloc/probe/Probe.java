@@ -14,13 +14,9 @@ import java.nio.file.Path;
  */
 final class Probe {
 
-  /** Where the Maven build puts the library, or the reason why there is none. */
-  static final Path DIRECTORY = Path.of(System.getProperty("probe.directory", "target/probe"));
-
-  static final Path LIBRARY = DIRECTORY.resolve("libprobe.so");
-
   static {
-    Native.register(Probe.class, NativeLibrary.getInstance(LIBRARY.toAbsolutePath().toString()));
+    Path library = NeedsProbe.DIRECTORY.resolve(NeedsProbe.LIBRARY).toAbsolutePath();
+    Native.register(Probe.class, NativeLibrary.getInstance(library.toString()));
   }
 
   private Probe() {}

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -69,6 +70,36 @@ class ProbeBuildTest {
     String reason = condition().getReason().orElseThrow();
     assertTrue(reason.startsWith("there is no C compiler here"), reason);
     assertTrue(reason.contains("no-such-cc"), reason);
+  }
+
+  @Test
+  void shouldSkipWithReasonWhenAJvmNeverSawTheLibrary() throws Exception {
+    assertEquals(0, build(""));
+    Process child =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dprobe.directory=" + output,
+                "-cp",
+                System.getProperty("java.class.path"),
+                ConditionSayer.class.getName())
+            .redirectError(directory.resolve("log").toFile())
+            .start();
+    String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, child.waitFor(), Files.readString(directory.resolve("log")));
+    assertEquals("true " + Files.readString(output.resolve("no-library.txt")), said);
+  }
+
+  /** Says whether tests are skipped, and why. */
+  static final class ConditionSayer {
+
+    private ConditionSayer() {}
+
+    public static void main(String[] arguments) {
+      // Only what is the same for all tests is looked at, so there need not be one.
+      ConditionEvaluationResult result =
+          new NeedsProbe.Condition().evaluateExecutionCondition(null);
+      System.out.println(result.isDisabled() + " " + result.getReason().orElseThrow());
+    }
   }
 
   @Test
