@@ -160,15 +160,7 @@ public final class TensorPoolAllocator implements Allocator {
     }
     return alignment > SizeClasses.MAX_ALIGNMENT
         ? null
-        : small.candidates(slotBytes(bytes, smallHeader), alignment);
-  }
-
-  /**
-   * Bytes of a slot that are needed. One at least behind the header: the user's address is to lie
-   * in the slot, even if the user has no bytes there.
-   */
-  private static int slotBytes(long bytes, int smallHeader) {
-    return Math.max(1, (int) bytes) + smallHeader;
+        : small.candidates((int) bytes + smallHeader, alignment);
   }
 
   private Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader) {
@@ -183,7 +175,7 @@ public final class TensorPoolAllocator implements Allocator {
   Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocateSlowly(slotBytes(bytes, smallHeader), alignment)
+          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
           : outside.acquire(bytes, alignment, largeHeader, null);
     }
     BinTable table = bins;

@@ -1,8 +1,8 @@
 package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.SharedData;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -29,10 +29,6 @@ final class Steps {
    * @param bytes header included
    */
   record Event(boolean begins, int tensor, long bytes, long alignment) {}
-
-  /** The shared data, or what the test is given instead; tests skip where it is not. */
-  private static final Path DATA =
-      Path.of(System.getProperty("prmalloc.data", "/work/shared/data"));
 
   private Steps() {}
 
@@ -65,8 +61,7 @@ final class Steps {
 
   /** Reads an event file of the shared data: lines {@code a ID SIZE} and {@code f ID 0}. */
   static List<Event> read(String name) throws IOException {
-    Path file = DATA.resolve("events").resolve(name + ".ev");
-    assumeTrue(Files.exists(file), "the shared data is not here: " + file);
+    Path file = SharedData.path("events/" + name + ".ev");
     Map<String, Event> out = new HashMap<>();
     List<Event> events = new ArrayList<>();
     for (String line : Files.readAllLines(file)) {

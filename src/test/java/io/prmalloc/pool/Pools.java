@@ -1,0 +1,38 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Short ways to bring a pool where a test begins. */
+final class Pools {
+
+  private Pools() {}
+
+  /**
+   * Tells the pool's planner of one step in which tensors of these sizes are out together, behind
+   * the pool's back, so that nothing is counted.
+   */
+  static void learn(TensorPoolAllocator pool, long... totalBytes) {
+    MemoryPlanner planner = pool.planner();
+    ScopedMemoryCollector step = planner.collect();
+    List<Tracked> out = new ArrayList<>();
+    for (long bytes : totalBytes) {
+      out.add(planner.trackAllocate(64, bytes));
+    }
+    out.forEach(planner::trackFree);
+    step.close();
+  }
+
+  /** Takes handles of these sizes. */
+  static List<Allocation> take(TensorPoolAllocator pool, long... bytes) {
+    List<Allocation> out = new ArrayList<>();
+    for (long size : bytes) {
+      out.add(pool.allocate(size));
+    }
+    return out;
+  }
+}

@@ -1,0 +1,794 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.MmapOptions;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlanner.Phase;
+import io.prmalloc.lifetime.MemoryPlannerFactory;
+import io.prmalloc.lifetime.PlannerSettings;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.pool.Steps.Event;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TensorPoolAllocatorTest {
+
+  private static final int KIB = 1024;
+  private static final int MIB = 1 << 20;
+
+  private final SubAllocator source = SubAllocator.direct();
+
+  private static TensorPoolAllocator.Builder builder(SubAllocator source) {
+    return TensorPoolAllocator.builder().subAllocator(source).planner(Steps.planner(1));
+  }
+
+  private TensorPoolAllocator pool() {
+    return builder(source).build();
+  }
+
+  /** A pool that serves from a plan with one block for each size, header included. */
+  private TensorPoolAllocator pooling(long... totals) {
+    TensorPoolAllocator pool = pool();
+    Pools.learn(pool, totals);
+    assertTrue(pool.isPooling());
+    return pool;
+  }
+
+  private static void step(TensorPoolAllocator pool, Runnable work) {
+    ScopedMemoryCollector step = pool.collect();
+    work.run();
+    step.close();
+  }
+
+  private void closeAndCheck(TensorPoolAllocator pool) {
+    assertEquals(0, pool.stats().bytesInUse());
+    pool.close();
+    assertEquals(0, source.bytesReserved());
+  }
+
+  private static void assertCounts(
+      TensorPoolAllocator pool, long hits, long misses, long nullBins, long small, long unpooled) {
+    PoolStats stats = pool.poolStats();
+    assertEquals(
+        List.of(hits, misses, nullBins, small, unpooled),
+        List.of(
+            stats.hits(),
+            stats.misses(),
+            stats.nullBins(),
+            stats.smallRequests(),
+            stats.unpooledRequests()),
+        "hits, misses, null bins, small, unpooled");
+    assertEquals(hits + small + unpooled, pool.stats().numAllocs());
+  }
+
+  // ---- where requests go
+
+  @Test
+  void shouldPlanWhenOneByteOverThirtyTwoKibAndNotBefore() {
+    TensorPoolAllocator pool = pool();
+    step(
+        pool,
+        () -> {
+          pool.allocate(32 * KIB).close();
+          pool.deallocateRaw(pool.allocateRaw(64, 32 * KIB));
+          pool.deallocateRaw(pool.allocateRaw(4096, 32 * KIB));
+          assertCounts(pool, 0, 0, 0, 3, 0);
+        });
+    assertEquals(0, pool.poolStats().packedSteps());
+    step(
+        pool,
+        () -> {
+          pool.allocate(32 * KIB + 1).close();
+        });
+    assertEquals(1, pool.poolStats().packedSteps());
+    assertTrue(pool.isPooling());
+    pool.allocate(32 * KIB).close();
+    pool.allocate(32 * KIB + 1).close();
+    assertCounts(pool, 1, 0, 0, 4, 1);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldChooseTheBinByBytesAndHeaderWhenRaw() {
+    // A chunk of 36 KiB holds 36,864 bytes; a header of 64 makes 36,801 bytes too many.
+    TensorPoolAllocator pool = builder(source).maxOversize(1).build();
+    Pools.learn(pool, 36 * KIB);
+    pool.allocate(36 * KIB).close();
+    pool.deallocateRaw(pool.allocateRaw(64, 36 * KIB - 64));
+    assertCounts(pool, 2, 0, 0, 0, 0);
+    pool.deallocateRaw(pool.allocateRaw(64, 36 * KIB - 63));
+    pool.allocate(36 * KIB + 1).close();
+    assertCounts(pool, 2, 0, 2, 0, 2);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldCountTheAlignmentAsHeaderWhenItIsTheLarger() {
+    TensorPoolAllocator pool = builder(source).maxOversize(1).build();
+    MemoryPlanner planner = pool.planner();
+    step(
+        pool,
+        () -> {
+          planner.trackFree(planner.trackAllocate(4096, 40 * KIB));
+        });
+    long address = pool.allocateRaw(4096, 36 * KIB);
+    assertEquals(0, address % 4096);
+    pool.deallocateRaw(address);
+    assertCounts(pool, 1, 0, 0, 0, 0);
+    pool.deallocateRaw(pool.allocateRaw(4096, 36 * KIB + 1));
+    assertCounts(pool, 1, 0, 1, 0, 1);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldMissWhenBlocksAreNotAlignedEnough() {
+    TensorPoolAllocator pool = pooling(40 * KIB);
+    try (Allocation aligned = pool.allocate(40 * KIB, 4096)) {
+      assertEquals(0, aligned.address() % 4096);
+    }
+    assertCounts(pool, 0, 1, 0, 0, 1);
+    pool.allocate(40 * KIB, 64).close();
+    pool.allocate(40 * KIB, 8).close();
+    assertCounts(pool, 2, 1, 0, 0, 1);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldGoOutsideWhenASmallRequestIsAlignedBeyondSlabs() {
+    TensorPoolAllocator pool = pooling(40 * KIB);
+    for (long alignment : new long[] {4096, 8192, MIB}) {
+      try (Allocation small = pool.allocate(100, alignment)) {
+        assertEquals(0, small.address() % alignment);
+      }
+      long raw = pool.allocateRaw(alignment, 100);
+      assertEquals(0, raw % alignment);
+      pool.deallocateRaw(raw);
+    }
+    assertCounts(pool, 0, 0, 0, 2, 4);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldTryTheNextLargerBinsWhenWithinBounds() {
+    TensorPoolAllocator pool = pooling(40 * KIB, 60 * KIB, 80 * KIB, 84 * KIB);
+    List<Allocation> out = Pools.take(pool, 40 * KIB, 40 * KIB, 40 * KIB);
+    assertCounts(pool, 3, 0, 0, 0, 0);
+    // 84 KiB are more than twice 40 KiB.
+    out.addAll(Pools.take(pool, 40 * KIB));
+    assertCounts(pool, 3, 1, 0, 0, 1);
+    // Nor have 41,000 bytes a bin, but 84 KiB are within their bounds only if twice as much.
+    out.addAll(Pools.take(pool, 42 * KIB));
+    assertCounts(pool, 4, 1, 0, 0, 1);
+    out.addAll(Pools.take(pool, 42 * KIB));
+    assertCounts(pool, 4, 1, 1, 0, 2);
+    out.forEach(Allocation::close);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldTryNoLargerBinWhenSwitchedOff() {
+    TensorPoolAllocator pool = builder(source).maxOversize(1.0).build();
+    Pools.learn(pool, 40 * KIB, 48 * KIB);
+    List<Allocation> out = Pools.take(pool, 40 * KIB, 40 * KIB, 42 * KIB);
+    assertCounts(pool, 1, 1, 1, 0, 2);
+    out.forEach(Allocation::close);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldRefuseWhenTheOversizeIsLessThanOne() {
+    for (double value : new double[] {0.99, 0, -1, Double.NaN}) {
+      assertEquals(
+          "maxOversize " + value + " is less than 1",
+          assertThrows(IllegalArgumentException.class, () -> builder(source).maxOversize(value))
+              .getMessage());
+    }
+  }
+
+  @Test
+  void shouldBorrowWhenThePlanDid() {
+    TensorPoolAllocator pool = builder(source).maxOversize(1).build();
+    MemoryPlanner planner = pool.planner();
+    step(
+        pool,
+        () -> {
+          planner.trackFree(planner.trackAllocate(64, 4 * MIB));
+          planner.trackFree(planner.trackAllocate(64, 40 * KIB));
+        });
+    assertEquals(4L * MIB, pool.poolStats().planBytes());
+    List<Allocation> out = Pools.take(pool, 40 * KIB, 40 * KIB);
+    assertCounts(pool, 1, 1, 0, 0, 1);
+    out.forEach(Allocation::close);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldCountExactlyWhenRequestsGoEverywhere() {
+    TensorPoolAllocator pool = pooling(40_064, 40_064, 100_064, 33 * MIB, 40L * MIB);
+    List<Allocation> out = new ArrayList<>();
+    List<Long> raw = new ArrayList<>();
+    out.addAll(Pools.take(pool, 100, 0, 32 * KIB)); // small
+    raw.add(pool.allocateRaw(16, 5)); // small
+    raw.add(pool.allocateRaw(64, 40_000)); // hit
+    out.addAll(Pools.take(pool, 40_000)); // hit
+    out.addAll(Pools.take(pool, 40_000)); // miss: 100,064 is more than twice as much
+    out.addAll(Pools.take(pool, 90_000)); // hit in the bin of 100,064
+    out.addAll(Pools.take(pool, 200_000)); // null bin
+    out.addAll(Pools.take(pool, 33 * MIB)); // hit
+    out.addAll(Pools.take(pool, 33 * MIB)); // hit in the bin of 40 MiB
+    raw.add(pool.allocateRaw(64, 32L * MIB)); // null bin: and those above are out
+    raw.add(pool.allocateRaw(64, 64L * MIB)); // null bin
+    assertCounts(pool, 5, 1, 3, 4, 4);
+    assertEquals(5.0 / 9, pool.poolStats().hitRate(), 1e-9);
+    AllocatorStats stats = pool.stats();
+    long small = 100 + 32 * KIB + 5;
+    long planned = 3 * 40_000 + 90_000 + 200_000 + 2L * 33 * MIB + 96L * MIB;
+    assertEquals(small + planned, stats.bytesInUse());
+    assertEquals(64L * MIB, stats.largestAllocSize());
+    assertTrue(stats.peakBytesInUse() >= stats.bytesInUse());
+    assertTrue(stats.bytesReserved() >= stats.bytesInUse());
+    assertEquals(source.bytesReserved(), stats.bytesReserved());
+    out.forEach(Allocation::close);
+    raw.forEach(pool::deallocateRaw);
+    assertCounts(pool, 5, 1, 3, 4, 4);
+    assertEquals(stats.peakBytesInUse(), pool.stats().peakBytesInUse());
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldKeepItsCountsWhenClosed() {
+    TensorPoolAllocator pool = pooling(40 * KIB);
+    Pools.take(pool, 40 * KIB, 100, 40 * KIB).forEach(Allocation::close);
+    AllocatorStats before = pool.stats();
+    closeAndCheck(pool);
+    assertCounts(pool, 1, 1, 0, 1, 1);
+    AllocatorStats after = pool.stats();
+    assertEquals(before.peakBytesInUse(), after.peakBytesInUse());
+    assertEquals(before.peakBytesReserved(), after.peakBytesReserved());
+    assertEquals(before.largestAllocSize(), after.largestAllocSize());
+    assertEquals(0, after.bytesReserved());
+    assertEquals(0, pool.poolStats().arenaBytes());
+    assertFalse(pool.isPooling());
+    assertTrue(pool.dumpStats().contains("hits 1, misses 1"), pool.dumpStats());
+  }
+
+  @Test
+  void shouldRememberThePeakWhenSlabsWereGivenBackSince() {
+    TensorPoolAllocator pool = pool();
+    List<Allocation> out = new ArrayList<>();
+    for (int i = 0; i < 320; i++) {
+      out.add(pool.allocate(32 * KIB));
+    }
+    long peak = source.bytesReserved();
+    out.forEach(Allocation::close);
+    assertTrue(source.bytesReserved() < peak / 4);
+    assertEquals(peak, pool.stats().peakBytesReserved());
+    closeAndCheck(pool);
+  }
+
+  // ---- memory refused
+
+  @Test
+  void shouldLeaveEverythingAsItWasWhenTheLimitIsReachedInSteadyState() {
+    SubAllocator tight = SubAllocator.direct(MIB);
+    TensorPoolAllocator pool = builder(tight).build();
+    Pools.learn(pool, 40 * KIB, 100 * KIB);
+    PoolStats counts = pool.poolStats();
+    AllocatorStats stats = pool.stats();
+    for (long bytes : new long[] {2 * MIB, 900 * KIB}) {
+      OutOfNativeMemoryException refused =
+          assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(bytes));
+      assertTrue(refused.getMessage().contains("limit " + MIB), refused.getMessage());
+      assertEquals(0, pool.allocateRaw(64, bytes));
+    }
+    try (Allocation taken = pool.allocate(100 * KIB)) {
+      assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(960 * KIB));
+      taken.byteBuffer().put(0, (byte) 1);
+    }
+    assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(32 * KIB), "no slab");
+    assertEquals(counts.misses(), pool.poolStats().misses());
+    assertEquals(counts.nullBins(), pool.poolStats().nullBins());
+    assertEquals(stats.numAllocs() + 1, pool.stats().numAllocs());
+    assertEquals(stats.bytesReserved(), pool.stats().bytesReserved());
+    pool.allocate(40 * KIB).close();
+    pool.close();
+    assertEquals(0, tight.bytesReserved());
+  }
+
+  @Test
+  void shouldPlanAsIfNeverAskedWhenARequestFailedInWarmUp() {
+    SubAllocator tight = SubAllocator.direct(4 * MIB);
+    TensorPoolAllocator pool = builder(tight).build();
+    step(
+        pool,
+        () -> {
+          pool.allocate(50 * KIB).close();
+          assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(100 * MIB));
+          assertEquals(0, pool.allocateRaw(64, 100 * MIB));
+        });
+    assertTrue(pool.isPooling());
+    assertEquals(52 * KIB, pool.poolStats().planBytes());
+    pool.close();
+    assertEquals(0, tight.bytesReserved());
+  }
+
+  @Test
+  void shouldGoOnWithoutAPlanAndSaySoWhenTheArenaIsNotToBeHad() {
+    SubAllocator tight = SubAllocator.direct(3 * MIB);
+    TensorPoolAllocator pool = builder(tight).build();
+    List<LogRecord> logged = new ArrayList<>();
+    Logger logger = Logger.getLogger(TensorPoolAllocator.class.getName());
+    Handler handler = handlerOf(logged);
+    logger.addHandler(handler);
+    logger.setUseParentHandlers(false);
+    List<Allocation> held = new ArrayList<>();
+    try {
+      step(
+          pool,
+          () -> {
+            pool.allocate(MIB).close();
+            pool.allocate(MIB - 1).close();
+            held.addAll(Pools.take(pool, 5 * MIB / 2));
+          });
+    } finally {
+      logger.removeHandler(handler);
+      logger.setUseParentHandlers(true);
+    }
+    assertEquals(Phase.DONE, pool.planner().phase());
+    assertFalse(pool.isPooling());
+    assertEquals(1, logged.size());
+    assertEquals("no memory for the planned pool, going on without it", logged.get(0).getMessage());
+    assertTrue(logged.get(0).getThrown() instanceof OutOfNativeMemoryException);
+    assertEquals(5 * MIB / 2, tight.bytesReserved());
+    held.get(0).close();
+    pool.allocate(2 * MIB).close();
+    assertCounts(pool, 0, 0, 0, 0, 4);
+    assertEquals(0, pool.poolStats().arenaBytes());
+    assertTrue(pool.dumpStats().startsWith("phase DONE"), pool.dumpStats());
+    pool.close();
+    assertEquals(0, tight.bytesReserved());
+  }
+
+  private static Handler handlerOf(List<LogRecord> logged) {
+    return new Handler() {
+      @Override
+      public void publish(LogRecord logRecord) {
+        logged.add(logRecord);
+      }
+
+      @Override
+      public void flush() {}
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  // ---- misuse
+
+  @Test
+  void shouldRefuseEveryWrongAddressAndGoOnWhenPooling() {
+    TensorPoolAllocator pool = pooling(40 * KIB, 40 * KIB, 100 * KIB, 100 * KIB);
+    long pooled = pool.allocateRaw(64, 39_000);
+    long small = pool.allocateRaw(64, 1000);
+    long outside = pool.allocateRaw(64, 5L * MIB);
+    Allocation pooledHandle = pool.allocate(100 * KIB);
+    Allocation smallHandle = pool.allocate(1000);
+    Allocation outsideHandle = pool.allocate(6 * MIB);
+    long neverTaken = pooled + 44 * KIB;
+    AllocatorStats before = pool.stats();
+    List<Long> wrong = new ArrayList<>(List.of(1L, -1L, Long.MIN_VALUE, Long.MAX_VALUE));
+    for (long address : new long[] {pooled, small, outside}) {
+      wrong.addAll(List.of(address + 1, address + 64, address - 64, address - 1, address + 500));
+    }
+    for (Allocation handle : List.of(pooledHandle, smallHandle, outsideHandle)) {
+      wrong.addAll(List.of(handle.address(), handle.address() + 64, handle.address() + 8));
+    }
+    wrong.add(neverTaken);
+    for (long address : wrong) {
+      String message =
+          assertThrows(
+                  IllegalArgumentException.class,
+                  () -> pool.deallocateRaw(address),
+                  Long.toHexString(address))
+              .getMessage();
+      assertEquals(
+          "address 0x"
+              + Long.toHexString(address)
+              + " is not one that tensorpool_cpu gave out and has not got back",
+          message);
+    }
+    assertEquals(before, pool.stats());
+    for (long address : new long[] {pooled, small, outside}) {
+      pool.deallocateRaw(address);
+      assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(address));
+    }
+    for (Allocation handle : List.of(pooledHandle, smallHandle, outsideHandle)) {
+      handle.byteBuffer().put(0, (byte) 1);
+      handle.close();
+      assertThrows(IllegalStateException.class, handle::close);
+      assertThrows(IllegalStateException.class, handle::byteBuffer);
+      assertThrows(IllegalStateException.class, handle::buffer);
+      assertThrows(IllegalStateException.class, handle::address);
+    }
+    assertEquals(before.numAllocs(), pool.stats().numAllocs());
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldRefuseAStaleAddressWhenItsBlockServesAHandle() {
+    TensorPoolAllocator pool = pooling(40 * KIB);
+    for (int bytes : new int[] {39_000, 1000}) {
+      long address = pool.allocateRaw(64, bytes);
+      pool.deallocateRaw(address);
+      Allocation handle = pool.allocate(bytes);
+      handle.byteBuffer().putInt(0, 42);
+      assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(address));
+      assertEquals(42, handle.byteBuffer().getInt(0));
+      handle.close();
+    }
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldRefuseAStaleHandleWhenItsBlockServesAnAddress() {
+    TensorPoolAllocator pool = pooling(40 * KIB);
+    Allocation handle = pool.allocate(39_000);
+    handle.close();
+    long address = pool.allocateRaw(64, 39_000);
+    assertThrows(IllegalStateException.class, handle::close);
+    pool.deallocateRaw(address);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldRefuseWhenSizesAndAlignmentsAreOutOfBoundsInEveryPhase() {
+    for (TensorPoolAllocator pool : List.of(pool(), pooling(40 * KIB))) {
+      AllocatorStats before = pool.stats();
+      for (long bytes : new long[] {-1, Long.MIN_VALUE, 1L << 31, Long.MAX_VALUE}) {
+        assertThrows(IllegalArgumentException.class, () -> pool.allocate(bytes));
+        assertThrows(IllegalArgumentException.class, () -> pool.allocate(bytes, 64));
+        assertThrows(IllegalArgumentException.class, () -> pool.allocateRaw(64, bytes));
+      }
+      for (long alignment : new long[] {0, -64, 3, 65, 1L << 31, Long.MIN_VALUE}) {
+        assertThrows(IllegalArgumentException.class, () -> pool.allocate(40_000, alignment));
+        assertThrows(IllegalArgumentException.class, () -> pool.allocateRaw(alignment, 40_000));
+      }
+      // Each alone is fine, but not with the header.
+      assertThrows(
+          IllegalArgumentException.class, () -> pool.allocateRaw(64, Integer.MAX_VALUE - 63));
+      assertThrows(IllegalArgumentException.class, () -> pool.allocateRaw(1 << 30, (1 << 30) + 1L));
+      assertEquals(before, pool.stats());
+      assertEquals(0, pool.poolStats().misses() + pool.poolStats().nullBins());
+      pool.close();
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+
+  // ---- the end
+
+  @Test
+  void shouldThrowWithCountsAndGoOnWhenClosedWithMemoryInUse() {
+    TensorPoolAllocator pool = pooling(40 * KIB, 100 * KIB);
+    Allocation pooled = pool.allocate(40_000);
+    Allocation small = pool.allocate(100);
+    Allocation outside = pool.allocate(1_000_000);
+    for (Allocation last : List.of(pooled, small, outside)) {
+      String message = assertThrows(IllegalStateException.class, pool::close).getMessage();
+      long live = pool.stats().bytesInUse();
+      assertTrue(
+          message.matches(
+              "allocator tensorpool_cpu still has [123] allocations of "
+                  + live
+                  + " bytes in use; closeForcibly\\(\\) takes them away"),
+          message);
+      for (long bytes : new long[] {100, 40_000, 100_000, 3_000_000}) {
+        try (Allocation again = pool.allocate(bytes)) {
+          again.byteBuffer().put(0, (byte) 5);
+        }
+      }
+      assertTrue(pool.isPooling());
+      last.byteBuffer().put(0, (byte) 1);
+      last.close();
+    }
+    closeAndCheck(pool);
+    pool.close();
+    assertThrows(IllegalStateException.class, pooled::close);
+  }
+
+  @Test
+  void shouldTakeEverythingAwayWhenClosedForcibly() {
+    TensorPoolAllocator pool = pooling(40 * KIB, 100 * KIB);
+    List<Allocation> out = Pools.take(pool, 40_000, 100, 1_000_000);
+    long raw = pool.allocateRaw(64, 100_000);
+    long smallRaw = pool.allocateRaw(64, 100);
+    long outsideRaw = pool.allocateRaw(64, 2_000_000);
+    pool.closeForcibly();
+    assertEquals(0, source.bytesReserved());
+    assertEquals(0, pool.stats().bytesInUse());
+    assertEquals(6, pool.stats().numAllocs());
+    for (Allocation handle : out) {
+      assertThrows(IllegalStateException.class, handle::byteBuffer);
+      assertThrows(IllegalStateException.class, handle::close);
+    }
+    for (long address : new long[] {raw, smallRaw, outsideRaw}) {
+      assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(address));
+    }
+    pool.closeForcibly();
+    pool.close();
+  }
+
+  @Test
+  void shouldRefuseAndAskTheSystemForNothingWhenClosed() {
+    SubAllocator tight = SubAllocator.direct(200 * KIB);
+    for (long[] totals : new long[][] {{}, {40 * KIB}}) {
+      TensorPoolAllocator pool = builder(tight).build();
+      if (totals.length > 0) {
+        Pools.learn(pool, totals);
+      }
+      pool.close();
+      for (long bytes : new long[] {0, 100, 40_000, 10L * MIB}) {
+        String message =
+            assertThrows(IllegalStateException.class, () -> pool.allocate(bytes)).getMessage();
+        assertTrue(message.contains("is closed"), message);
+        assertThrows(IllegalStateException.class, () -> pool.allocate(bytes, 8192));
+        assertThrows(IllegalStateException.class, () -> pool.allocateRaw(64, bytes));
+      }
+      assertEquals(0, tight.bytesReserved());
+      assertEquals(0, pool.stats().numAllocs());
+    }
+  }
+
+  @Test
+  void shouldIgnoreThePlanWhenItComesAfterClose() {
+    TensorPoolAllocator pool = pool();
+    pool.close();
+    Pools.learn(pool, 40 * KIB);
+    assertEquals(Phase.DONE, pool.planner().phase());
+    assertFalse(pool.isPooling());
+    assertEquals(0, source.bytesReserved());
+  }
+
+  // ---- the planner
+
+  @Test
+  void shouldFindTheirWayHomeWhenTensorsOutliveTheSwitch() {
+    TensorPoolAllocator pool = pool();
+    Allocation before = pool.allocate(40_000);
+    long rawBefore = pool.allocateRaw(64, 40_000);
+    before.byteBuffer().putInt(0, 17);
+    Pools.learn(pool, 40 * KIB, 40 * KIB);
+    Allocation after = pool.allocate(40_000);
+    assertCounts(pool, 1, 0, 0, 0, 2);
+    assertEquals(17, before.byteBuffer().getInt(0));
+    before.close();
+    pool.deallocateRaw(rawBefore);
+    assertEquals(pool.poolStats().arenaBytes(), source.bytesReserved());
+    after.close();
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldRefuseAPlannerWhenItHasAnAllocator() {
+    TensorPoolAllocator first = pool();
+    assertThrows(
+        IllegalStateException.class,
+        () -> TensorPoolAllocator.builder().planner(first.planner()).build());
+    first.close();
+  }
+
+  @Test
+  void shouldRefuseTheSharedPlannerWhenASecondAllocatorWantsIt() {
+    TensorPoolAllocator first =
+        TensorPoolAllocator.builder().planner(MemoryPlannerFactory.shared()).build();
+    assertThrows(
+        IllegalStateException.class,
+        () -> TensorPoolAllocator.builder().planner(MemoryPlannerFactory.shared()).build());
+    first.close();
+  }
+
+  @Test
+  void shouldNeverPoolWhenOptimizationIsOff() {
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .startStatisticStep(0)
+            .stableStatisticStep(0)
+            .enableMemoryOptimization(false)
+            .build();
+    for (int i = 0; i < 200; i++) {
+      step(
+          pool,
+          () -> {
+            pool.allocate(40_000).close();
+          });
+    }
+    assertEquals(Phase.DISABLED, pool.planner().phase());
+    assertCounts(pool, 0, 0, 0, 0, 200);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldFollowTheBuilderWhenItSetsTheSteps() {
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .executor(Runnable::run)
+            .startStatisticStep(2)
+            .stableStatisticStep(1)
+            .maxStatisticStep(50)
+            .stopStatisticStep(60)
+            .build();
+    for (int step = 0; step < 5; step++) {
+      assertFalse(pool.isPooling(), "step " + step);
+      step(
+          pool,
+          () -> {
+            pool.allocate(40_000).close();
+          });
+    }
+    // Steps 2, 3 and 4 are packed: one makes the block, two in a row change nothing.
+    assertTrue(pool.isPooling());
+    assertEquals(3, pool.poolStats().packedSteps());
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldPackBesideTheServerWhenTheExecutorIsTheDefault() throws InterruptedException {
+    PlannerSettings settings =
+        PlannerSettings.DEFAULTS.withStartStep(0).withStableSteps(1).withMaxSteps(3);
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .planner(
+                MemoryPlannerFactory.create(settings, MemoryPlannerFactory.newPlannerExecutor()))
+            .build();
+    while (!pool.isPooling()) {
+      step(
+          pool,
+          () -> {
+            pool.allocate(40_000).close();
+          });
+      Thread.sleep(1);
+    }
+    pool.allocate(40_000).close();
+    assertEquals(1, pool.poolStats().hits());
+    closeAndCheck(pool);
+  }
+
+  // ---- whole steps
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Squeezenet.2", "borders", "chained", "interleaved", "nested"})
+  void shouldNeverMissWhenASharedTraceRepeats(String name) throws IOException {
+    List<Event> step = Steps.read(name);
+    SubAllocator mmap = SubAllocator.mmap(MmapOptions.DEFAULT);
+    for (boolean raw : new boolean[] {false, true}) {
+      TensorPoolAllocator pool =
+          TensorPoolAllocator.builder().subAllocator(mmap).planner(Steps.planner(4)).build();
+      for (int i = 0; i < 4; i++) {
+        assertFalse(pool.isPooling());
+        runStep(pool, step, raw);
+      }
+      assertTrue(pool.isPooling());
+      long unpooled = pool.poolStats().unpooledRequests();
+      for (int i = 0; i < 3; i++) {
+        runStep(pool, step, raw);
+      }
+      PoolStats stats = pool.poolStats();
+      assertEquals(0, stats.misses());
+      assertEquals(0, stats.nullBins());
+      assertEquals(unpooled, stats.unpooledRequests());
+      assertEquals(3L * unpooled / 4, stats.hits());
+      assertNotEquals(0, stats.hits());
+      pool.close();
+      assertEquals(0, mmap.bytesReserved());
+    }
+  }
+
+  private static void runStep(TensorPoolAllocator pool, List<Event> step, boolean raw) {
+    ScopedMemoryCollector scope = pool.collect();
+    Map<Integer, Allocation> handles = new HashMap<>();
+    Map<Integer, Long> addresses = new HashMap<>();
+    for (Event event : step) {
+      if (event.begins() && raw) {
+        addresses.put(event.tensor(), pool.allocateRaw(64, event.bytes()));
+      } else if (event.begins()) {
+        handles.put(event.tensor(), pool.allocate(event.bytes()));
+      } else if (raw) {
+        pool.deallocateRaw(addresses.remove(event.tensor()));
+      } else {
+        handles.remove(event.tensor()).close();
+      }
+    }
+    scope.close();
+    handles.values().forEach(Allocation::close);
+    addresses.values().forEach(pool::deallocateRaw);
+  }
+
+  @Test
+  void shouldTellWhatItHoldsWhenDumped() {
+    TensorPoolAllocator pool = pooling(40 * KIB, 40 * KIB, 100 * KIB);
+    List<Allocation> out = Pools.take(pool, 40_000, 40_000, 40_000, 100, 500_000);
+    out.remove(0).close();
+    String text = pool.dumpStats();
+    List<String> lines = text.lines().toList();
+    assertEquals("phase DONE after 1 packed steps", lines.get(0));
+    assertTrue(lines.get(1).startsWith("bytes: in use 580,100, peak at most "), lines.get(1));
+    assertTrue(lines.get(1).endsWith(", limit none"), lines.get(1));
+    assertEquals(
+        "requests: hits 2, misses 1, null bins 1, small 1 in 1 slabs, unpooled 2", lines.get(2));
+    assertEquals(
+        "plan: interval 4,096, 184,320 bytes planned, 184,320 reserved, 0 blocks added by the"
+            + " rehearsal",
+        lines.get(3));
+    assertEquals(
+        List.of("bin", "chunk", "alignment", "blocks", "free", "used", "uses"),
+        List.of(lines.get(4).trim().split(" +")));
+    assertEquals(
+        List.of("1", "40,960", "64", "2", "1", "2", "2"), List.of(lines.get(5).trim().split(" +")));
+    assertEquals(
+        List.of("16", "102,400", "64", "1", "1", "0", "0"),
+        List.of(lines.get(6).trim().split(" +")));
+    assertEquals(7, lines.size());
+    out.forEach(Allocation::close);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldShowBorrowersWhenDumped() {
+    TensorPoolAllocator pool = pool();
+    MemoryPlanner planner = pool.planner();
+    step(
+        pool,
+        () -> {
+          planner.trackFree(planner.trackAllocate(64, 4 * MIB));
+          planner.trackFree(planner.trackAllocate(64, 40 * KIB));
+        });
+    String line = pool.dumpStats().lines().skip(5).findFirst().orElseThrow();
+    assertEquals(List.of("1", "40,960", "-", "0"), List.of(line.trim().split(" +")).subList(0, 4));
+    assertTrue(line.endsWith("borrows only"), line);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldKeepBytesApartWhenEveryBlockIsOut() {
+    TensorPoolAllocator pool = pooling(40 * KIB, 40 * KIB, 44 * KIB, 100 * KIB, MIB, MIB);
+    List<Allocation> out =
+        Pools.take(pool, 40 * KIB, 40 * KIB, 44 * KIB, 100 * KIB, MIB, MIB, 32 * KIB, 32 * KIB);
+    assertEquals(6, pool.poolStats().hits());
+    for (int i = 0; i < out.size(); i++) {
+      ByteBuffer bytes = out.get(i).byteBuffer();
+      for (int at = 0; at < bytes.limit(); at++) {
+        bytes.put(at, (byte) i);
+      }
+    }
+    for (int i = 0; i < out.size(); i++) {
+      ByteBuffer bytes = out.get(i).byteBuffer();
+      for (int at = 0; at < bytes.limit(); at++) {
+        assertEquals((byte) i, bytes.get(at));
+      }
+    }
+    out.forEach(Allocation::close);
+    closeAndCheck(pool);
+  }
+}
