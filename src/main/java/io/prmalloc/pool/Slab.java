@@ -38,10 +38,10 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
 
   /**
    * Whether its class must hear that so many slots are home now: the first after none, or the last
-   * one.
+   * one of a slab that does not serve.
    */
   boolean isNews(int freeSlots) {
-    return freeSlots == 1 || freeSlots == slots;
+    return freeSlots == 1 || (freeSlots == slots && !owner.isServing(this));
   }
 
   void settle() {

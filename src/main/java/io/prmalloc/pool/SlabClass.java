@@ -25,6 +25,12 @@ final class SlabClass {
   // No slab is lost between the two: a slab stops being current only when it is found exhausted
   // under the lock, and the push that next frees a slot in it sees 1 and comes to the lock
   // afterwards.
+  //
+  // A push that brings the last one home need not come if the slab is the one that serves, which is
+  // what a lone request of its class does each time. Whether it still serves is read without the
+  // lock. Should it be replaced at that moment, it was found exhausted under the lock before; then
+  // the push that saw 1 waits for that lock, and finds the slab with all slots home that came
+  // meanwhile.
 
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;
@@ -61,6 +67,12 @@ final class SlabClass {
   /** Where an allocation looks first: the current slab, if there is one. */
   Candidate candidates() {
     return current;
+  }
+
+  /** Whether the slab is the one that serves now. */
+  boolean isServing(Slab slab) {
+    Candidate now = current;
+    return now != null && now.stack() == slab;
   }
 
   /**
