@@ -180,11 +180,12 @@ final class Rehearsal {
     return player;
   }
 
+  // A turn is at most half a step, or else short steps would follow each other and never overlap.
   private static void playInTurns(List<Player> threads, SplittableRandom random) {
     int running = threads.size();
     while (running > 0) {
       Player player = threads.get(random.nextInt(threads.size()));
-      int turn = 1 + random.nextInt(MAX_TURN);
+      int turn = 1 + random.nextInt(Math.max(1, Math.min(MAX_TURN, player.stepEvents() / 2)));
       if (!player.isDone()) {
         player.play(turn);
         running -= player.isDone() ? 1 : 0;
@@ -217,6 +218,11 @@ final class Rehearsal {
       int[] none = new int[scripts.get(current).bins.length];
       Arrays.fill(none, NONE);
       return none;
+    }
+
+    /** Events of a step, on average. */
+    int stepEvents() {
+      return scripts.stream().mapToInt(script -> script.events.length).sum() / scripts.size();
     }
 
     boolean isDone() {

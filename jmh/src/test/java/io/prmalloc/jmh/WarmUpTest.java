@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class WarmUpTest {
 
-  private static final int THREADS = 2;
+  private static final int THREADS = 3;
   private static final int TENSOR_BYTES = 1 << 16;
 
   @ParameterizedTest
@@ -34,7 +34,7 @@ class WarmUpTest {
         lane.release(tensor);
       }
       String report = strategy.report().orElseThrow();
-      assertTrue(report.startsWith("pool: 2 hits, 0 misses, "), report);
+      assertTrue(report.startsWith("pool: 3 hits, 0 misses, "), report);
     }
   }
 
