@@ -62,8 +62,8 @@ public final class HandleGarbageMain {
     SplittableRandom random = new SplittableRandom(5);
     if (kind.equals("long")) {
       // Compiled for the way to the system, before there is anything else.
-      handles(pool, 200_000, 40_000);
-      mixedHandles(pool, 200_000);
+      handles(pool, 60_000, 40_000);
+      mixedHandles(pool, 60_000);
     }
     for (int step = 0; step < 2000; step++) {
       switch (kind) {
