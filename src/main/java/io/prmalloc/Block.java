@@ -1,10 +1,7 @@
 package io.prmalloc;
 
-import static java.lang.invoke.MethodType.methodType;
-
 import io.prmalloc.os.AgronaAccess;
 import io.prmalloc.os.MemoryRegion;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -36,17 +33,14 @@ public abstract class Block {
   // Uses are counted by the same word (state / 2, rounded up), so the pool needs no counter of hits
   // on its way.
   //
-  // The views are made once per block and adjusted at the first call of each use: no garbage, and
-  // nothing to pay for users who never look. The stamp for which a view was adjusted is written
-  // with release and read with acquire, so that a second thread that sees the stamp sees the limit
-  // too: a buffer's fields are neither final nor volatile.
-
-  /** Not final, so that it is no constant: see {@link OutOfLine}. */
-  private static MethodHandle settle =
-      OutOfLine.method(MethodHandles.lookup(), Block.class, "settle", methodType(void.class));
+  // The views are made once per block and adjusted at the first call of each use: no garbage. The
+  // byte buffer is made with the block, for to make it at the first look would be a call in the
+  // middle of a user's try that may fail, and its handler would put the handle on the heap (see
+  // OutOfLine). The stamp for which a view was adjusted is written with release and read with
+  // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
+  // neither final nor volatile.
 
   private static final VarHandle STATE;
-  private static final VarHandle VIEW;
   private static final VarHandle VIEW_STAMP;
   private static final VarHandle UNSAFE_VIEW;
   private static final VarHandle UNSAFE_VIEW_STAMP;
@@ -55,7 +49,6 @@ public abstract class Block {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       STATE = lookup.findVarHandle(Block.class, "state", long.class);
-      VIEW = lookup.findVarHandle(Block.class, "view", ByteBuffer.class);
       VIEW_STAMP = lookup.findVarHandle(Block.class, "viewStamp", long.class);
       UNSAFE_VIEW_STAMP = lookup.findVarHandle(Block.class, "unsafeViewStamp", long.class);
       UNSAFE_VIEW = lookup.findVarHandle(Block.class, "unsafeView", UnsafeBuffer.class);
@@ -67,14 +60,12 @@ public abstract class Block {
   private final MemoryRegion region;
   private final int offset;
   private final int capacityBytes;
+  private final ByteBuffer view;
 
   private long state;
   private int sizeBytes;
   private int headerBytes;
   private int largestBytes;
-
-  @SuppressWarnings("UnusedVariable") // through VIEW
-  private ByteBuffer view;
 
   @SuppressWarnings("UnusedVariable") // through VIEW_STAMP
   private long viewStamp;
@@ -98,27 +89,49 @@ public abstract class Block {
     this.region = region;
     this.offset = Math.toIntExact(offset);
     this.capacityBytes = Math.toIntExact(capacityBytes);
+    this.view = region.buffer().slice(this.offset, this.capacityBytes);
+  }
+
+  /**
+   * A block at home that is all of a region, and the only user of the region's buffer.
+   *
+   * <p>Threading: the maker publishes the block safely.
+   */
+  protected Block(MemoryRegion region) {
+    this.region = region;
+    this.offset = 0;
+    this.capacityBytes = Math.toIntExact(region.sizeBytes());
+    this.view = region.buffer();
   }
 
   /**
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
    * free won. Stands in the way of every close: what takes long is for {@link #settle}.
    *
-   * @return whether there is nothing to settle
+   * @return 0 if nothing is left to do, else what {@link #settle} needs to know
    */
-  protected abstract boolean goHome();
+  protected abstract int goHome();
 
-  /** Does what is left to do, rarely, after {@link #goHome} said so. */
-  protected abstract void settle();
+  /**
+   * Does what is left to do, rarely, after {@link #goHome} said so.
+   *
+   * @param news what it said
+   */
+  protected abstract void settle(int news);
 
   private void recycle() {
-    if (goHome()) {
-      return;
+    int news = goHome();
+    if (news != 0) {
+      settleOutOfLine(news, OutOfLine.DEPTH);
     }
-    try {
-      settle.invokeExact(this);
-    } catch (Throwable thrown) {
-      throw OutOfLine.rethrow(thrown);
+  }
+
+  /** {@link #settle} out of line: see {@link OutOfLine}. */
+  private void settleOutOfLine(int news, int depth) {
+    if (depth > 0) {
+      settleOutOfLine(news, depth - 1);
+    } else {
+      settle(news);
     }
   }
 
@@ -236,22 +249,11 @@ public abstract class Block {
 
   final ByteBuffer byteBuffer(long stamp, int bytes) {
     checkLive(stamp, bytes);
-    ByteBuffer buffer = (ByteBuffer) VIEW.getAcquire(this);
-    if (buffer == null || (long) VIEW_STAMP.getAcquire(this) != stamp) {
-      return adjustView(buffer, stamp, bytes);
+    ByteBuffer buffer = view;
+    if ((long) VIEW_STAMP.getAcquire(this) != stamp) {
+      buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
+      VIEW_STAMP.setRelease(this, stamp);
     }
-    return buffer;
-  }
-
-  private ByteBuffer adjustView(ByteBuffer existing, long stamp, int bytes) {
-    ByteBuffer buffer = existing;
-    if (buffer == null) {
-      buffer = region.buffer().slice(offset, capacityBytes);
-      ByteBuffer other = (ByteBuffer) VIEW.compareAndExchange(this, null, buffer);
-      buffer = other == null ? buffer : other;
-    }
-    buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
-    VIEW_STAMP.setRelease(this, stamp);
     return buffer;
   }
 
@@ -265,16 +267,21 @@ public abstract class Block {
   }
 
   private UnsafeBuffer adjustUnsafeView(UnsafeBuffer existing, long stamp, int bytes) {
-    UnsafeBuffer buffer = existing;
-    if (buffer == null) {
-      AgronaAccess.require();
-      buffer = new UnsafeBuffer(0, 0);
-      UnsafeBuffer other = (UnsafeBuffer) UNSAFE_VIEW.compareAndExchange(this, null, buffer);
-      buffer = other == null ? buffer : other;
-    }
+    UnsafeBuffer buffer = existing != null ? existing : newUnsafeView(OutOfLine.DEPTH);
     buffer.wrap(region.address() + offset, bytes);
     UNSAFE_VIEW_STAMP.setRelease(this, stamp);
     return buffer;
+  }
+
+  /** Out of line, for it is what warm-up does at every look: see {@link OutOfLine}. */
+  private UnsafeBuffer newUnsafeView(int depth) {
+    if (depth > 0) {
+      return newUnsafeView(depth - 1);
+    }
+    AgronaAccess.require();
+    UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
+    UnsafeBuffer other = (UnsafeBuffer) UNSAFE_VIEW.compareAndExchange(this, null, buffer);
+    return other == null ? buffer : other;
   }
 
   private void checkLive(long stamp, int bytes) {

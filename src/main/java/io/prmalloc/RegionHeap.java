@@ -32,18 +32,18 @@ public final class RegionHeap {
     private RegionBlock next;
     private long rawAddress;
 
-    RegionBlock(MemoryRegion region, long capacityBytes, Object ticket) {
-      super(region, 0, capacityBytes);
+    RegionBlock(MemoryRegion region, Object ticket) {
+      super(region);
       this.ticket = ticket;
     }
 
     @Override
-    protected boolean goHome() {
-      return false;
+    protected int goHome() {
+      return 1;
     }
 
     @Override
-    protected void settle() {
+    protected void settle(int news) {
       if (ticket != null) {
         listener.released(ticket);
       }
@@ -95,7 +95,7 @@ public final class RegionHeap {
     // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
     long capacity = Math.max(1, bytes) + headerBytes;
     MemoryRegion region = source.alloc(alignment, capacity);
-    RegionBlock block = new RegionBlock(region, capacity, ticket);
+    RegionBlock block = new RegionBlock(region, ticket);
     boolean linked = false;
     try {
       if (headerBytes > 0) {
@@ -228,7 +228,7 @@ public final class RegionHeap {
     }
     for (RegionBlock block : live) {
       if (block.revoke()) {
-        block.settle();
+        block.settle(1);
       }
     }
   }

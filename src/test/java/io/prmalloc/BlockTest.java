@@ -21,13 +21,13 @@ class BlockTest {
   private final Block block =
       new Block(region, 100, 500) {
         @Override
-        protected boolean goHome() {
+        protected int goHome() {
           recycled++;
-          return true;
+          return 0;
         }
 
         @Override
-        protected void settle() {
+        protected void settle(int news) {
           throw new AssertionError("nothing to settle");
         }
       };

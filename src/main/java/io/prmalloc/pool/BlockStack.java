@@ -1,10 +1,6 @@
 package io.prmalloc.pool;
 
-import static java.lang.invoke.MethodType.methodType;
-
 import io.prmalloc.OutOfLine;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 
 /**
  * A stack of equal blocks: the chunks of a bin's buffer, or the slots of a slab.
@@ -12,14 +8,6 @@ import java.lang.invoke.MethodHandles;
  * <p>Threading: any thread.
  */
 abstract class BlockStack {
-
-  /** Not final, so that it is no constant: see {@link OutOfLine}. */
-  private static MethodHandle create =
-      OutOfLine.method(
-          MethodHandles.lookup(),
-          BlockStack.class,
-          "create",
-          methodType(PooledBlock.class, int.class));
 
   private final IndexStack free;
   private final PooledBlock[] blocks;
@@ -41,24 +29,27 @@ abstract class BlockStack {
       return null;
     }
     PooledBlock block = blocks[index];
-    return block != null ? block : createOutOfLine(index);
+    return block != null ? block : makeOutOfLine(index, OutOfLine.DEPTH);
+  }
+
+  /** {@link #make} out of line: see {@link OutOfLine}. */
+  private PooledBlock makeOutOfLine(int index, int depth) {
+    return depth > 0 ? makeOutOfLine(index, depth - 1) : make(index);
   }
 
   /**
    * Blocks are made when first taken, by the thread that owns the index: most slots of most slabs
    * never are.
    */
-  private PooledBlock createOutOfLine(int index) {
-    boolean created = false;
+  private PooledBlock make(int index) {
+    boolean made = false;
     try {
-      PooledBlock block = (PooledBlock) create.invokeExact(this, index);
+      PooledBlock block = create(index);
       blocks[index] = block;
-      created = true;
+      made = true;
       return block;
-    } catch (Throwable thrown) {
-      throw OutOfLine.rethrow(thrown);
     } finally {
-      if (!created) {
+      if (!made) {
         free.push(index);
       }
     }

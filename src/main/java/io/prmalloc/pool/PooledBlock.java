@@ -55,13 +55,13 @@ final class PooledBlock extends Block {
   }
 
   @Override
-  protected boolean goHome() {
+  protected int goHome() {
     int free = home.release(index);
-    return slab == null || !slab.isNews(free);
+    return slab == null ? 0 : slab.news(free);
   }
 
   @Override
-  protected void settle() {
-    slab.settle();
+  protected void settle(int news) {
+    slab.settle(news);
   }
 }

@@ -37,15 +37,20 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   }
 
   /**
-   * Whether its class must hear that so many slots are home now: the first after none, or the last
-   * one of a slab that does not serve.
+   * How many slots are home now, if its class may have to hear of it: it is the first after none,
+   * or the last one. Else 0.
    */
-  boolean isNews(int freeSlots) {
-    return freeSlots == 1 || (freeSlots == slots && !owner.isServing(this));
+  int news(int freeSlots) {
+    return freeSlots == 1 || freeSlots == slots ? freeSlots : 0;
   }
 
-  void settle() {
-    owner.slabChanged(this);
+  /**
+   * Tells the class that so many slots are home; of the last one only if this slab does not serve.
+   */
+  void settle(int freeSlots) {
+    if (freeSlots == 1 || !owner.isServing(this)) {
+      owner.slabChanged(this);
+    }
   }
 
   @Override

@@ -1,7 +1,5 @@
 package io.prmalloc.pool;
 
-import static java.lang.invoke.MethodType.methodType;
-
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
@@ -21,8 +19,6 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -66,14 +62,6 @@ public final class TensorPoolAllocator implements Allocator {
   // alignment.
 
   private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
-
-  /** Not final, so that it is no constant: see {@link OutOfLine}. */
-  private static MethodHandle takeSlowly =
-      OutOfLine.method(
-          MethodHandles.lookup(),
-          TensorPoolAllocator.class,
-          "takeSlowly",
-          methodType(Block.class, long.class, int.class, int.class, int.class));
 
   private final SubAllocator source;
   private final MemoryPlanner planner;
@@ -149,7 +137,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   private Block take(long bytes, int alignment) {
     Block block = Candidate.allocate(candidates(bytes, alignment, 0, 0), alignment);
-    return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0);
+    return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
   /** The stacks to try for a request; what they do not serve is for {@link #takeSlowly}. */
@@ -163,16 +151,16 @@ public final class TensorPoolAllocator implements Allocator {
         : small.candidates((int) bytes + smallHeader, alignment);
   }
 
-  private Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader) {
-    try {
-      return (Block) takeSlowly.invokeExact(this, bytes, alignment, smallHeader, largeHeader);
-    } catch (Throwable thrown) {
-      throw OutOfLine.rethrow(thrown);
-    }
+  /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
+  private Block takeOutOfLine(
+      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+    return depth > 0
+        ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
+        : takeSlowly(bytes, alignment, smallHeader, largeHeader);
   }
 
-  /** What the first look did not find: see {@link #takeOutOfLine}. */
-  Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
+  /** What the first look did not find. */
+  private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
           ? small.allocateSlowly((int) bytes + smallHeader, alignment)
@@ -234,7 +222,7 @@ public final class TensorPoolAllocator implements Allocator {
     Candidate first = candidates(bytes, alignment, smallRoom, header);
     Block block = Candidate.allocate(first, alignment);
     if (block == null) {
-      block = takeOutOfLine(bytes, alignment, smallRoom, header);
+      block = takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
     }
     return block instanceof PooledBlock pooled
         ? openPooledRaw(pooled, bytes, smallHeader, header)

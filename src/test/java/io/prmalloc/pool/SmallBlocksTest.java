@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -277,6 +278,7 @@ class SmallBlocksTest {
   @Test
   void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
     Map<Integer, Integer> tries = new HashMap<>();
+    MemoryRegion region = source.alloc(64, 128);
     BlockStack stack =
         new BlockStack(2, 64) {
           @Override
@@ -284,7 +286,7 @@ class SmallBlocksTest {
             if (tries.merge(index, 1, Integer::sum) == 1) {
               throw new OutOfMemoryError("no heap for block " + index);
             }
-            return new PooledBlock(null, 0, 64, null, index, 0);
+            return new PooledBlock(region, 64L * index, 64, null, index, 0);
           }
         };
     assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));
@@ -293,5 +295,6 @@ class SmallBlocksTest {
     assertSame(stack.blocks()[0], block);
     assertEquals(1, stack.freeBlocks());
     assertEquals(new TreeMap<>(Map.of(0, 2)), new TreeMap<>(tries));
+    source.free(region);
   }
 }

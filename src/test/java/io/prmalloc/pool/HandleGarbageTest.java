@@ -1,0 +1,67 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.os.AgronaAccess;
+import io.prmalloc.os.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Once the JIT has done its work, the pool allocates no heap. */
+class HandleGarbageTest {
+
+  @TempDir private Path directory;
+
+  private void check(String warmUp, String work) throws IOException, InterruptedException {
+    ChildJvm.Result result =
+        new ChildJvm(directory)
+            .flags(AgronaAccess.FLAG.split(" ", -1))
+            .run(HandleGarbageMain.class, warmUp, work);
+    assertEquals(0, result.exitCode(), warmUp + ", " + work + ": " + result);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "long, planned",
+    "long, small",
+    "long, mixed",
+    "raw, planned",
+    "misses, mixed",
+    "mixed, planned",
+    "mixed, small",
+    "mixed, mixed",
+    "mixed, aligned"
+  })
+  void shouldCostNoHeapWhenHandlesAreUsedInATry(String warmUp, String work) throws Exception {
+    check(warmUp, work);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"long, raw", "mixed, raw", "raw, steps"})
+  void shouldCostNoHeapWhenAddressesAreUsed(String warmUp, String work) throws Exception {
+    check(warmUp, work);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"mixed, nested", "mixed, opaque", "misses, served"})
+  void shouldCostNoHeapWhenTheBodyMakesCallsThatNeverFail(String warmUp, String work)
+      throws Exception {
+    assumeTrue(
+        Runtime.version().feature() >= 22,
+        "before Java 22 the JIT does not inline what an exception handler calls that never ran");
+    check(warmUp, work);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"long, failing", "handles, failing", "mixed, failing"})
+  void shouldCostNoHeapWhenTheBodyFailsNowAndThen(String warmUp, String work) throws Exception {
+    assumeTrue(
+        Runtime.version().feature() < 22,
+        "from Java 22 on the JIT does not inline what an exception handler calls that runs rarely");
+    check(warmUp, work);
+  }
+}
