@@ -182,32 +182,30 @@ class IndexStackTest {
   @Test
   void shouldRetireOnlyFullStacksWhenOthersPopAndPush() throws Exception {
     IndexStack stack = new IndexStack(3);
-    AtomicLong out = new AtomicLong();
-    AtomicLong retired = new AtomicLong();
+    // 1 between a pop and the push that follows it, so never while all numbers are home.
+    AtomicIntegerArray held = new AtomicIntegerArray(3);
     Threads.run(
         4,
         thread -> {
           for (int i = 0; i < 50_000; i++) {
             if (thread == 0) {
               if (stack.retire()) {
-                retired.incrementAndGet();
-                assertEquals(0, out.get());
+                assertEquals("[0, 0, 0]", held.toString());
+                assertEquals(-1, stack.pop());
                 stack.reopen();
               }
               continue;
             }
-            out.incrementAndGet();
             int index = stack.pop();
-            if (index < 0) {
-              out.decrementAndGet();
-            } else {
-              // Counted down after the push, so the count may lie above what is out, not below.
+            if (index >= 0) {
+              assertEquals(1, held.incrementAndGet(index));
+              held.decrementAndGet(index);
               stack.push(index);
-              out.decrementAndGet();
             }
           }
         });
-    assertTrue(retired.get() > 0);
     assertEquals(3, stack.size());
+    assertTrue(stack.retire());
+    assertEquals(-1, stack.pop());
   }
 }
