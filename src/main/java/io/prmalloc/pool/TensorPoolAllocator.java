@@ -13,14 +13,11 @@ import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
-import io.prmalloc.lifetime.MemoryPlannerFactory;
-import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
-import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -81,9 +78,9 @@ public final class TensorPoolAllocator implements Allocator {
   private LifetimePlan plan;
   private int addedBlocks;
 
-  private TensorPoolAllocator(Builder builder) {
-    this.source = builder.source != null ? builder.source : SubAllocator.direct();
-    this.maxOversize = builder.maxOversize;
+  TensorPoolAllocator(TensorPoolBuilder builder) {
+    this.source = builder.source();
+    this.maxOversize = builder.maxOversize();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
@@ -91,8 +88,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
-  public static Builder builder() {
-    return new Builder();
+  public static TensorPoolBuilder builder() {
+    return new TensorPoolBuilder();
   }
 
   @Override
@@ -492,132 +489,5 @@ public final class TensorPoolAllocator implements Allocator {
       table.free();
     }
     small.free();
-  }
-
-  /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
-  public static final class Builder {
-
-    private SubAllocator source;
-    private MemoryPlanner planner;
-    private Executor executor;
-    private PlannerSettings settings;
-    private double maxOversize = 2;
-
-    private Builder() {}
-
-    private PlannerSettings settings() {
-      if (settings == null) {
-        settings = PlannerSettings.fromEnvironment();
-      }
-      return settings;
-    }
-
-    private MemoryPlanner makePlanner() {
-      if (planner != null) {
-        return planner;
-      }
-      Executor packing = executor != null ? executor : MemoryPlannerFactory.newPlannerExecutor();
-      return MemoryPlannerFactory.create(settings(), packing);
-    }
-
-    /**
-     * Where memory comes from; default {@link SubAllocator#direct()}. Stays the caller's.
-     * Threading: not safe.
-     */
-    public Builder subAllocator(SubAllocator value) {
-      source = value;
-      return this;
-    }
-
-    /**
-     * The planner; default one of its own, made from the settings below. With a planner given,
-     * those have no effect.
-     *
-     * <p>Threading: not safe.
-     */
-    public Builder planner(MemoryPlanner value) {
-      planner = value;
-      return this;
-    }
-
-    /**
-     * What runs the packing; default a daemon thread of its own that goes when idle. {@code
-     * Runnable::run} packs within the close of a step.
-     *
-     * <p>Threading: not safe.
-     */
-    public Builder executor(Executor value) {
-      executor = value;
-      return this;
-    }
-
-    /** Whether to plan and pool at all; see {@link PlannerSettings}. Threading: not safe. */
-    public Builder enableMemoryOptimization(boolean value) {
-      settings = settings().withEnabled(value);
-      return this;
-    }
-
-    /**
-     * Number of the step with which collecting begins, from 0; see {@link PlannerSettings}.
-     * Threading: not safe.
-     */
-    public Builder startStatisticStep(int value) {
-      settings = settings().withStartStep(value);
-      return this;
-    }
-
-    /**
-     * More than so many steps in a row that change nothing end it; see {@link PlannerSettings}.
-     * Threading: not safe.
-     */
-    public Builder stableStatisticStep(int value) {
-      settings = settings().withStableSteps(value);
-      return this;
-    }
-
-    /**
-     * More than so many collected steps end it; see {@link PlannerSettings}. Threading: not safe.
-     */
-    public Builder maxStatisticStep(int value) {
-      settings = settings().withMaxSteps(value);
-      return this;
-    }
-
-    /**
-     * The step with this number is the last to be collected; see {@link PlannerSettings}.
-     * Threading: not safe.
-     */
-    public Builder stopStatisticStep(int value) {
-      settings = settings().withStopStep(value);
-      return this;
-    }
-
-    /**
-     * How large a chunk of a larger bin may be, as a multiple of the bytes asked for, when a
-     * request finds its own bin empty or has none; default 2, and 1 for never.
-     *
-     * <p>Threading: not safe.
-     *
-     * @throws IllegalArgumentException if {@code value} is less than 1 or not a number
-     */
-    public Builder maxOversize(double value) {
-      if (!(value >= 1)) {
-        throw new IllegalArgumentException("maxOversize " + value + " is less than 1");
-      }
-      maxOversize = value;
-      return this;
-    }
-
-    /**
-     * Makes the allocator.
-     *
-     * <p>Threading: not safe.
-     *
-     * @throws IllegalArgumentException if a system property or environment variable holds nonsense
-     * @throws IllegalStateException if the planner given belongs to another allocator
-     */
-    public TensorPoolAllocator build() {
-      return new TensorPoolAllocator(this);
-    }
   }
 }

@@ -37,7 +37,7 @@ class TensorPoolAllocatorTest {
 
   private final SubAllocator source = SubAllocator.direct();
 
-  private static TensorPoolAllocator.Builder builder(SubAllocator source) {
+  private static TensorPoolBuilder builder(SubAllocator source) {
     return TensorPoolAllocator.builder().subAllocator(source).planner(Steps.planner(1));
   }
 

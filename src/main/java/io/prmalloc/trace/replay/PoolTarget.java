@@ -3,6 +3,7 @@ package io.prmalloc.trace.replay;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.TensorPoolAllocator;
+import io.prmalloc.pool.TensorPoolBuilder;
 import java.util.Optional;
 
 /**
@@ -19,7 +20,7 @@ final class PoolTarget implements ReplayTarget {
   private volatile PoolStats start;
 
   PoolTarget(ReplayOptions options) {
-    TensorPoolAllocator.Builder builder =
+    TensorPoolBuilder builder =
         TensorPoolAllocator.builder()
             .subAllocator(options.memory().source())
             .startStatisticStep(0)

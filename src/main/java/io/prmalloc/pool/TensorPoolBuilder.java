@@ -1,0 +1,140 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlannerFactory;
+import io.prmalloc.lifetime.PlannerSettings;
+import java.util.concurrent.Executor;
+
+/** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
+public final class TensorPoolBuilder {
+
+  private SubAllocator source;
+  private MemoryPlanner planner;
+  private Executor executor;
+  private PlannerSettings settings;
+  private double maxOversize = 2;
+
+  TensorPoolBuilder() {}
+
+  private PlannerSettings settings() {
+    if (settings == null) {
+      settings = PlannerSettings.fromEnvironment();
+    }
+    return settings;
+  }
+
+  SubAllocator source() {
+    return source != null ? source : SubAllocator.direct();
+  }
+
+  double maxOversize() {
+    return maxOversize;
+  }
+
+  MemoryPlanner makePlanner() {
+    if (planner != null) {
+      return planner;
+    }
+    Executor packing = executor != null ? executor : MemoryPlannerFactory.newPlannerExecutor();
+    return MemoryPlannerFactory.create(settings(), packing);
+  }
+
+  /**
+   * Where memory comes from; default {@link SubAllocator#direct()}. Stays the caller's. Threading:
+   * not safe.
+   */
+  public TensorPoolBuilder subAllocator(SubAllocator value) {
+    source = value;
+    return this;
+  }
+
+  /**
+   * The planner; default one of its own, made from the settings below. With a planner given, those
+   * have no effect.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder planner(MemoryPlanner value) {
+    planner = value;
+    return this;
+  }
+
+  /**
+   * What runs the packing; default a daemon thread of its own that goes when idle. {@code
+   * Runnable::run} packs within the close of a step.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder executor(Executor value) {
+    executor = value;
+    return this;
+  }
+
+  /** Whether to plan and pool at all; see {@link PlannerSettings}. Threading: not safe. */
+  public TensorPoolBuilder enableMemoryOptimization(boolean value) {
+    settings = settings().withEnabled(value);
+    return this;
+  }
+
+  /**
+   * Number of the step with which collecting begins, from 0; see {@link PlannerSettings}.
+   * Threading: not safe.
+   */
+  public TensorPoolBuilder startStatisticStep(int value) {
+    settings = settings().withStartStep(value);
+    return this;
+  }
+
+  /**
+   * More than so many steps in a row that change nothing end it; see {@link PlannerSettings}.
+   * Threading: not safe.
+   */
+  public TensorPoolBuilder stableStatisticStep(int value) {
+    settings = settings().withStableSteps(value);
+    return this;
+  }
+
+  /** More than so many collected steps end it; see {@link PlannerSettings}. Threading: not safe. */
+  public TensorPoolBuilder maxStatisticStep(int value) {
+    settings = settings().withMaxSteps(value);
+    return this;
+  }
+
+  /**
+   * The step with this number is the last to be collected; see {@link PlannerSettings}. Threading:
+   * not safe.
+   */
+  public TensorPoolBuilder stopStatisticStep(int value) {
+    settings = settings().withStopStep(value);
+    return this;
+  }
+
+  /**
+   * How large a chunk of a larger bin may be, as a multiple of the bytes asked for, when a request
+   * finds its own bin empty or has none; default 2, and 1 for never.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is less than 1 or not a number
+   */
+  public TensorPoolBuilder maxOversize(double value) {
+    if (!(value >= 1)) {
+      throw new IllegalArgumentException("maxOversize " + value + " is less than 1");
+    }
+    maxOversize = value;
+    return this;
+  }
+
+  /**
+   * Makes the allocator.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if a system property or environment variable holds nonsense
+   * @throws IllegalStateException if the planner given belongs to another allocator
+   */
+  public TensorPoolAllocator build() {
+    return new TensorPoolAllocator(this);
+  }
+}
