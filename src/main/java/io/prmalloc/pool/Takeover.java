@@ -21,7 +21,8 @@ final class Takeover {
   // Three things would keep a second pool's worth of memory beside the first:
   //
   //   1. What warm-up gave back. The C library keeps it, for sizes that nobody will ask for again.
-  //      It is asked to trim its heap before the arena is reserved.
+  //      It is asked to trim its heap before the arena is reserved, and again when it is, for
+  //      that takes as long as some steps do.
   //   2. The arena, if its source writes every page while the current steps are still served
   //      outside (direct buffers are zeroed by the JVM). Then it is reserved in pieces, and each is
   //      discarded before the next is taken: it comes back page by page as it is used, while the
@@ -66,17 +67,21 @@ final class Takeover {
   BinTable reserve(LifetimePlan plan, int[] blocks, double maxOversize) {
     OperatingSystem.trimHeap();
     long bytes = BinTable.chunkBytes(plan, blocks);
-    discarded =
-        source.isResident()
-            && bytes >= MIN_BYTES
-            && outside.stats().bytesInUse() > bytes / PIECES
-            && OperatingSystem.callsNativeSilently();
+    discarded = source.isResident() && bytes >= MIN_BYTES && OperatingSystem.callsNativeSilently();
     Arena.Layout layout =
         discarded
             ? new Arena.Layout(bytes / PIECES, plan.intervalBytes())
             : new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
-    return BinTable.build(
-        plan, blocks, maxOversize, source, layout, discarded ? Takeover::discard : region -> {});
+    BinTable table =
+        BinTable.build(
+            plan,
+            blocks,
+            maxOversize,
+            source,
+            layout,
+            discarded ? Takeover::discard : region -> {});
+    OperatingSystem.trimHeap();
+    return table;
   }
 
   private static void discard(MemoryRegion region) {
@@ -96,13 +101,15 @@ final class Takeover {
    */
   void finish(long arenaBytes, Runnable populate) {
     long step = Math.max(MIN_BYTES, arenaBytes) / PIECES;
-    outside.watchDrain(step, all -> later(() -> drained(all, populate)));
+    outside.watchDrain(step, all -> drained(all, populate));
   }
 
+  // By the thread that gives memory back, and not in the background: there it would come late,
+  // while this thread fills the arena. Takes some milliseconds, nine times in a pool's life.
   private void drained(boolean all, Runnable populate) {
     OperatingSystem.trimHeap();
     if (all && discarded) {
-      populate.run();
+      later(populate);
     }
   }
 
@@ -110,7 +117,7 @@ final class Takeover {
     try {
       executor.execute(task);
     } catch (RejectedExecutionException shuttingDown) {
-      LOGGER.log(Level.DEBUG, "the executor refused to trim the heap", shuttingDown);
+      LOGGER.log(Level.DEBUG, "the executor refused to make the arena resident", shuttingDown);
     }
   }
 }
