@@ -17,6 +17,9 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
 
+  /** Whether the slab serves a stripe. Written under the class's lock. */
+  volatile boolean serving;
+
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots) {
     super(slots, SizeClasses.MAX_ALIGNMENT);
     this.owner = owner;
@@ -45,7 +48,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
    * Tells the class that so many slots are home; of the last one only if this slab does not serve.
    */
   void settle(int freeSlots) {
-    if (freeSlots == 1 || !owner.isServing(this)) {
+    if (freeSlots == 1 || !serving) {
       owner.slabChanged(this);
     }
   }

@@ -33,7 +33,9 @@ final class SmallBlocks {
    * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
    */
   PooledBlock allocateSlowly(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes, alignment)].allocateFromNext(alignment);
+    SlabClass slots = classes[SizeClasses.classOf(totalBytes, alignment)];
+    PooledBlock block = slots.take(alignment);
+    return block != null ? block : slots.allocateFromNext(alignment);
   }
 
   /**

@@ -141,15 +141,14 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
   private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes > LifetimePolicy.SMALL_BYTES) {
-      BinTable table = bins;
-      return table == null || alignment > BinTable.MIN_ALIGNMENT
-          ? null
-          : table.take(bytes + largeHeader);
+    if (alignment > DEFAULT_ALIGNMENT) {
+      return null;
     }
-    return alignment > SizeClasses.MAX_ALIGNMENT
-        ? null
-        : small.take((int) bytes + smallHeader, alignment);
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return small.take((int) bytes + smallHeader, alignment);
+    }
+    BinTable table = bins;
+    return table == null ? null : table.take(bytes + largeHeader);
   }
 
   /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
