@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
 
 /**
@@ -40,6 +41,17 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
    *     none, or the last one. Else 0.
    */
   int takeHome(int slot) {
+    return takeHomeOutOfLine(slot, OutOfLine.DEPTH);
+  }
+
+  /**
+   * {@link BlockStack#release} out of line: with its loop, what the JIT makes of Block.close is
+   * more than it inlines in a handler. See {@link OutOfLine}.
+   */
+  private int takeHomeOutOfLine(int slot, int depth) {
+    if (depth > 0) {
+      return takeHomeOutOfLine(slot, depth - 1);
+    }
     int free = release(slot);
     return free == 1 || free == slots ? free : 0;
   }
