@@ -67,7 +67,7 @@ public final class LincheckMain {
         .invocationsPerIteration(runs)
         .threads(threads)
         .actorsPerThread(model == Model.STACK ? 4 : 3)
-        .actorsBefore(2)
+        .actorsBefore(model == Model.STACK ? 0 : 2)
         .actorsAfter(2);
     if (model.meaning == null) {
       options.verifier(EpsilonVerifier.class);

@@ -224,17 +224,17 @@ public final class LincheckModels {
   }
 
   /**
-   * A stack of numbers. Each thread pushes what it popped, the oldest first: so it can change what
-   * lies under the top and leave count and top as they were.
+   * A stack of numbers. Each thread has one from the start and pushes the oldest that it has: so it
+   * can change what lies under the top, and leave count and top as they were.
    */
   @Param(name = "thread", gen = ThreadIdGen.class)
   public static class StackModel {
-    private final IndexStack stack = new IndexStack(3);
+    private final IndexStack stack = new IndexStack(MOST_THREADS + 2);
     private final List<Deque<Integer>> held = new ArrayList<>();
 
     public StackModel() {
       for (int i = 0; i < MOST_THREADS; i++) {
-        held.add(new ArrayDeque<>());
+        held.add(new ArrayDeque<>(List.of(stack.pop())));
       }
     }
 
@@ -255,12 +255,12 @@ public final class LincheckModels {
 
   /** What {@link StackModel} means: last in, first out. */
   public static class StackMeaning {
-    private final Deque<Integer> stack = new ArrayDeque<>(List.of(0, 1, 2));
+    private final Deque<Integer> stack = new ArrayDeque<>(List.of(MOST_THREADS, MOST_THREADS + 1));
     private final List<Deque<Integer>> held = new ArrayList<>();
 
     public StackMeaning() {
       for (int i = 0; i < MOST_THREADS; i++) {
-        held.add(new ArrayDeque<>());
+        held.add(new ArrayDeque<>(List.of(i)));
       }
     }
 
