@@ -3,6 +3,7 @@ package io.prmalloc.jmh;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Array;
 import java.util.Optional;
 
 /**
@@ -39,7 +40,7 @@ final class ForeignMemory {
     }
   }
 
-  /** {@code arena -> segment}'s kind of handle: a method of an interface, seen from outside. */
+  /** A method of one of its types, as a handle that names none of them. */
   static MethodHandle method(String owner, String name, MethodType type, MethodType seenAs) {
     try {
       return LOOKUP.findVirtual(type(owner), name, type).asType(seenAs);
@@ -79,8 +80,8 @@ final class ForeignMemory {
     Class<?> lookup = type("SymbolLookup");
     try {
       Object word = type("ValueLayout").getField("JAVA_LONG").get(null);
-      Object arguments = java.lang.reflect.Array.newInstance(layout, 1);
-      java.lang.reflect.Array.set(arguments, 0, word);
+      Object arguments = Array.newInstance(layout, 1);
+      Array.set(arguments, 0, word);
       Object signature =
           hasResult
               ? descriptor.getMethod("of", layout, layouts).invoke(null, word, arguments)
@@ -98,7 +99,7 @@ final class ForeignMemory {
                   linker.getMethod("nativeLinker").invoke(null),
                   function.orElseThrow(),
                   signature,
-                  java.lang.reflect.Array.newInstance(options.componentType(), 0));
+                  Array.newInstance(options.componentType(), 0));
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(library + " has no " + symbol + " to call", e);
     }
