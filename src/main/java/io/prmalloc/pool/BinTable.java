@@ -32,6 +32,8 @@ final class BinTable {
   private static final long LARGE_BYTES = 32L << 20;
 
   private final int intervalBytes;
+  private final long planBytes;
+  private final int addedBlocks;
   private final double maxOversize;
   private final Arena arena;
 
@@ -46,8 +48,11 @@ final class BinTable {
   private final LongAdder misses = new LongAdder();
   private final LongAdder nullBins = new LongAdder();
 
-  private BinTable(int intervalBytes, double maxOversize, Arena arena, Bin[] ascending) {
-    this.intervalBytes = intervalBytes;
+  private BinTable(
+      LifetimePlan plan, int addedBlocks, double maxOversize, Arena arena, Bin[] ascending) {
+    this.intervalBytes = plan.intervalBytes();
+    this.planBytes = plan.totalBytes();
+    this.addedBlocks = addedBlocks;
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
@@ -89,7 +94,9 @@ final class BinTable {
       }
       ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual(bin, buffers));
     }
-    return new BinTable(plan.intervalBytes(), maxOversize, arena, ascending);
+    int planned = plan.bins().stream().mapToInt(BinPlan::blocks).sum();
+    int added = Arrays.stream(blocks).sum() - planned;
+    return new BinTable(plan, added, maxOversize, arena, ascending);
   }
 
   private static Arena.Place[] placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {
@@ -222,12 +229,17 @@ final class BinTable {
     arena.free();
   }
 
-  /** Adds up the blocks; a bin's share of the peak is the chunks that were ever taken. */
+  /** Adds up the blocks; a bin's share of the peak is the chunks taken since it was cleared. */
   void addTo(PoolCounts counts) {
     for (Buffer buffer : buffers()) {
       buffer.addTo(counts);
-      counts.peakBytes += buffer.blocksUsed() * buffer.strideBytes();
+      counts.peakBytes += buffer.peakBlocks() * buffer.strideBytes();
     }
+  }
+
+  /** Lets the peaks and the largest uses begin anew. */
+  void clearPeaks() {
+    buffers().forEach(Buffer::clearPeak);
   }
 
   Bin[] bins() {
@@ -236,6 +248,16 @@ final class BinTable {
 
   int intervalBytes() {
     return intervalBytes;
+  }
+
+  /** What the plan's own blocks add up to. */
+  long planBytes() {
+    return planBytes;
+  }
+
+  /** How many blocks there are more than the plan's. */
+  int addedBlocks() {
+    return addedBlocks;
   }
 
   long arenaBytes() {

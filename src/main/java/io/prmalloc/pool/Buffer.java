@@ -1,5 +1,7 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Block;
+
 /**
  * The blocks of one bin: equal chunks of the arena, taken last in, first out, so that the one
  * handed out is the one that is most likely still in the cache.
@@ -10,6 +12,9 @@ final class Buffer extends BlockStack {
 
   private final int bin;
   private final long strideBytes;
+
+  /** For each block the uses that were over when the peak was cleared; null if it never was. */
+  private volatile long[] usesBeforeClear;
 
   /**
    * @param bin index of the bin it belongs to
@@ -36,5 +41,29 @@ final class Buffer extends BlockStack {
 
   long strideBytes() {
     return strideBytes;
+  }
+
+  /**
+   * A bound for the most blocks that were out at once since {@link #clearPeak}: those that were out
+   * then or were taken since.
+   */
+  int peakBlocks() {
+    long[] before = usesBeforeClear;
+    int used = 0;
+    for (int i = 0; i < blocks().length; i++) {
+      used += blocks()[i].uses() > (before == null ? 0 : before[i]) ? 1 : 0;
+    }
+    return used;
+  }
+
+  /** Lets {@link #peakBlocks} and the blocks' largest uses begin anew. */
+  void clearPeak() {
+    long[] before = new long[blocks().length];
+    for (int i = 0; i < before.length; i++) {
+      long stamp = blocks()[i].stamp();
+      before[i] = Block.useOf(stamp) - (Block.isOut(stamp) ? 1 : 0);
+    }
+    usesBeforeClear = before;
+    clearLargest();
   }
 }

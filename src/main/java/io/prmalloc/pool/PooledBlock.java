@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import io.prmalloc.os.MemoryRegion;
+import java.util.function.LongSupplier;
 
 /** A block of the arena or of a slab; it goes home to a stack. */
 final class PooledBlock extends Block {
@@ -13,6 +14,10 @@ final class PooledBlock extends Block {
   private final Slab slab;
   private final int bin;
   private long startAddress;
+  private Numbered numbered;
+
+  /** The number of one use. */
+  private record Numbered(long stamp, long id) {}
 
   /** A chunk of a bin's buffer. */
   PooledBlock(MemoryRegion region, long offset, long bytes, Buffer home, int index, int bin) {
@@ -52,6 +57,17 @@ final class PooledBlock extends Block {
       startAddress = start;
     }
     return start;
+  }
+
+  /**
+   * The number of the use with this stamp: the next one if it has none yet, for most uses are never
+   * asked for theirs.
+   */
+  synchronized long idOf(long stamp, LongSupplier nextId) {
+    if (numbered == null || numbered.stamp != stamp) {
+      numbered = new Numbered(stamp, nextId.getAsLong());
+    }
+    return numbered.id;
   }
 
   @Override
