@@ -173,7 +173,9 @@ public final class AllocatorRegistry {
         return made(best);
       }
       throw new IllegalStateException(
-          (name == null ? "no default allocator; " : ALLOCATOR_PROP_NAME + "=" + name + ": ")
+          (name == null
+                  ? "no default allocator; "
+                  : ALLOCATOR_PROP_NAME + "=" + name + " names no allocator; ")
               + known());
     }
   }

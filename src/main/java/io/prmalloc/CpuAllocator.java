@@ -1,7 +1,7 @@
 package io.prmalloc;
 
 /**
- * The plain default: every allocation is a region of its own from a {@link SubAllocator}, and goes
+ * The plain one: every allocation is a region of its own from a {@link SubAllocator}, and goes
  * straight back.
  *
  * <p>Modelled on TensorFlow's {@code CPUAllocator}.

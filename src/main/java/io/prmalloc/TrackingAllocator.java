@@ -276,6 +276,11 @@ public final class TrackingAllocator extends AllocatorWrapper {
     return tracksLocally ? chunk(address).allocationId() : wrapped().allocationId(address);
   }
 
+  @Override
+  public long allocatedSizeSlow(long address) {
+    return tracksLocally ? allocatedSize(address) : wrapped().allocatedSizeSlow(address);
+  }
+
   private Chunk chunk(long address) {
     synchronized (lock) {
       Chunk chunk =
