@@ -26,6 +26,17 @@ public final class RegionHeap {
     void released(Object ticket);
   }
 
+  /** Told how the blocks that were out at a moment come back. */
+  @FunctionalInterface
+  public interface DrainListener {
+    /**
+     * Threading: the thread that releases, or the one that started to watch.
+     *
+     * @param all whether the last of them is back; this is said once
+     */
+    void drained(boolean all);
+  }
+
   private final SubAllocator source;
   private final ReleaseListener listener;
 
@@ -41,6 +52,13 @@ public final class RegionHeap {
   private long peakBytesReserved;
   private long liveBlocks;
   private boolean closed;
+
+  // What is watched: the blocks up to a number.
+  private DrainListener drainListener;
+  private long watchedNumber;
+  private long watchedBlocks;
+  private long stepBytes;
+  private long drainedBytes;
 
   /**
    * Threading: any thread.
@@ -162,8 +180,11 @@ public final class RegionHeap {
     if (block.ticket() != null) {
       listener.released(block.ticket());
     }
-    unlink(block);
+    boolean tell = unlink(block);
     source.free(block.region());
+    if (tell) {
+      tellDrained();
+    }
   }
 
   private void link(SingleUseBlock block, long bytes) {
@@ -189,7 +210,8 @@ public final class RegionHeap {
     }
   }
 
-  private void unlink(SingleUseBlock block) {
+  /** Returns whether the listener is to be told. */
+  private boolean unlink(SingleUseBlock block) {
     synchronized (lock) {
       if (block.previous != null) {
         block.previous.next = block.next;
@@ -204,6 +226,52 @@ public final class RegionHeap {
       }
       liveBlocks--;
       bytesInUse -= block.sizeBytes();
+      if (block.allocationId > watchedNumber) {
+        return false;
+      }
+      watchedBlocks--;
+      drainedBytes += block.region().sizeBytes();
+      return watchedBlocks == 0 || drainedBytes >= stepBytes;
+    }
+  }
+
+  /**
+   * Watches the blocks that are out now. The listener is told every time that so many bytes of them
+   * are back with the sub-allocator, and when the last one is: at once if there are none.
+   *
+   * <p>Threading: any thread; once at a time, a new watch ends the one before it.
+   *
+   * @param everyBytes how many bytes, at least 1
+   * @param told what to tell; must not throw
+   */
+  public void watchDrain(long everyBytes, DrainListener told) {
+    boolean tell;
+    synchronized (lock) {
+      drainListener = told;
+      watchedNumber = lastId;
+      watchedBlocks = liveBlocks;
+      stepBytes = everyBytes;
+      drainedBytes = 0;
+      tell = watchedBlocks == 0;
+    }
+    if (tell) {
+      tellDrained();
+    }
+  }
+
+  private void tellDrained() {
+    DrainListener told;
+    boolean all;
+    synchronized (lock) {
+      told = drainListener;
+      all = watchedBlocks == 0;
+      drainedBytes = 0;
+      if (all) {
+        drainListener = null;
+      }
+    }
+    if (told != null) {
+      told.drained(all);
     }
   }
 

@@ -16,9 +16,9 @@ import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -66,6 +66,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -84,6 +85,7 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
@@ -344,21 +346,31 @@ public final class TensorPoolAllocator implements Allocator {
 
   private void onPlan(LifetimePlan made) {
     int[] blocks = new Rehearsal(made, maxOversize).run();
-    // The C library keeps what warm-up gave back, easily as much as the arena. From now on nobody
-    // asks for such sizes any more, so it would keep it for ever, beside the arena.
-    OperatingSystem.trimHeap();
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
-      BinTable table = BinTable.build(made, blocks, maxOversize, source);
+      Takeover takeover = new Takeover(source, outside, executor);
+      BinTable table = takeover.reserve(made, blocks, maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;
       outside.noteReserved();
+      takeover.finish(table.arenaBytes(), () -> populate(table));
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private void populate(BinTable table) {
+    lifecycle.lock();
+    try {
+      if (bins == table) {
+        table.populate();
+      }
     } finally {
       lifecycle.unlock();
     }
@@ -379,7 +391,6 @@ public final class TensorPoolAllocator implements Allocator {
     return books.chunkAt(address).allocatedBytes();
   }
 
-  /** {@inheritDoc} Here most allocations are numbered when they are first asked for. */
   @Override
   public long allocationId(long address) {
     return books.chunkAt(address).allocationId();
@@ -390,10 +401,7 @@ public final class TensorPoolAllocator implements Allocator {
     return books.usableBytesAt(address);
   }
 
-  /**
-   * {@inheritDoc} While other threads allocate all the time, each figure is true of a moment within
-   * the call, but perhaps not all of the same.
-   */
+  /** {@inheritDoc} While others allocate all the time, of several moments within the call. */
   @Override
   public AllocatorStats stats() {
     return books.stats();
