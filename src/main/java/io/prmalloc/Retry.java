@@ -17,8 +17,9 @@ final class Retry {
   // 2 ms late at worst, and an attempt that fails takes some microseconds, so a waiting thread
   // costs its core less than one part in a hundred.
   //
-  // An interrupt ends the waiting: one last attempt, then failure as ever, and the thread stays
-  // interrupted. Nobody who asks for memory expects an InterruptedException.
+  // Whoever waited tries once more, also when the deadline came meanwhile. An interrupt ends the
+  // waiting: one last attempt, then failure as ever, and the thread stays interrupted. Nobody who
+  // asks for memory expects an InterruptedException.
 
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -27,7 +28,6 @@ final class Retry {
   private final long bytes;
   private int failedAttempts;
   private long pauseNanos = FIRST_PAUSE_NANOS;
-  private boolean last;
 
   private Retry(long bytes, AllocationAttributes attributes) {
     this.bytes = bytes;
@@ -69,7 +69,7 @@ final class Retry {
   /** After a failed attempt: waits if need be, and says whether to try again. */
   private boolean tryAgain() {
     failedAttempts++;
-    if (last || attributes.noRetryOnFailure() || leftNanos() <= 0) {
+    if (attributes.noRetryOnFailure() || leftNanos() <= 0) {
       return false;
     }
     if (attributes.retry() != null && attributes.retry().tryAgain(failedAttempts, bytes)) {
@@ -80,7 +80,6 @@ final class Retry {
     }
     LockSupport.parkNanos(this, Math.min(pauseNanos, leftNanos()));
     pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
-    last = leftNanos() <= 0 || Thread.currentThread().isInterrupted();
     return true;
   }
 
