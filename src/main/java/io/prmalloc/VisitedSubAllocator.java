@@ -60,12 +60,7 @@ final class VisitedSubAllocator implements SubAllocator {
       regions.add(region);
       throw refused;
     }
-    if (failure instanceof RuntimeException exception) {
-      throw exception;
-    }
-    if (failure instanceof Error error) {
-      throw error;
-    }
+    Failures.throwIfAny(failure);
   }
 
   /**
@@ -80,7 +75,7 @@ final class VisitedSubAllocator implements SubAllocator {
       try {
         visitors.get(i).freeing(region, index, region.sizeBytes());
       } catch (RuntimeException | Error e) {
-        first = join(first, e);
+        first = Failures.join(first, e);
       }
     }
     try {
@@ -90,16 +85,6 @@ final class VisitedSubAllocator implements SubAllocator {
         refused.addSuppressed(first);
       }
       throw refused;
-    }
-    return first;
-  }
-
-  private static Throwable join(Throwable first, Throwable next) {
-    if (first == null) {
-      return next;
-    }
-    if (first != next) {
-      first.addSuppressed(next);
     }
     return first;
   }
