@@ -87,7 +87,8 @@ class MallocSubAllocatorTest extends SubAllocatorContractTest {
     MemoryRegion region = source.alloc(1, 1001);
     assertEquals(1001, region.sizeBytes());
     assertEquals(1001, source.bytesReserved());
-    assertTrue(assertInstanceOf(MallocRegion.class, region).usableBytes() >= 1001);
+    assertInstanceOf(MallocRegion.class, region);
+    assertTrue(region.usableBytes() >= 1001);
     source.free(region);
   }
 

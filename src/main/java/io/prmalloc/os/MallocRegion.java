@@ -26,13 +26,11 @@ public final class MallocRegion extends MemoryRegion {
   }
 
   /**
-   * Bytes that the malloc really set aside: at least {@link #sizeBytes}, and just that where the
-   * library does not tell.
-   *
-   * <p>Threading: any thread, before {@link #free}.
+   * {@inheritDoc}
    *
    * @throws IllegalStateException if the region was freed
    */
+  @Override
   public long usableBytes() {
     if (isFreed()) {
       throw new IllegalStateException("region of " + sizeBytes() + " bytes was freed before");
