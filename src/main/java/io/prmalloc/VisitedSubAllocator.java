@@ -90,6 +90,11 @@ final class VisitedSubAllocator implements SubAllocator {
   }
 
   @Override
+  public boolean isResident() {
+    return source.isResident();
+  }
+
+  @Override
   public long bytesReserved() {
     return source.bytesReserved();
   }

@@ -69,6 +69,14 @@ class VisitedSubAllocatorTest extends SubAllocatorContractTest {
   }
 
   @Test
+  void shouldSayWhatItsSourceSaysWhenAskedAboutMemory() {
+    SubAllocator direct = SubAllocator.direct(77).withVisitors(0, visitor("a"));
+    assertTrue(direct.isResident());
+    assertEquals(77, direct.bytesLimit().orElseThrow());
+    assertFalse(SubAllocator.posixMemalign().withVisitors(0, visitor("a")).isResident());
+  }
+
+  @Test
   void shouldTellOneEndOnlyWhenAVisitorIsOfOneEnd() {
     SubAllocator source =
         SubAllocator.direct()

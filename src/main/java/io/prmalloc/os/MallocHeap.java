@@ -66,19 +66,10 @@ public final class MallocHeap {
     MemoryRegion.checkArguments(alignment, bytes);
     long address = malloc.posixMemalign(Math.max(alignment, LEAST_ALIGNMENT), bytes);
     if (address < 0) {
-      String message =
-          "posix_memalign of "
-              + name
-              + ", "
-              + bytes
-              + " bytes aligned to "
-              + alignment
-              + ": "
-              + calls.errorText((int) -address);
-      if (address == -NativeCalls.ENOMEM || address == -NativeCalls.EAGAIN) {
-        throw new OutOfMemoryError(message);
-      }
-      throw new IllegalStateException(message);
+      throw MemoryRegion.refused(
+          calls,
+          "posix_memalign of " + name + ", " + bytes + " bytes aligned to " + alignment,
+          (int) -address);
     }
     boolean viewed = false;
     try {

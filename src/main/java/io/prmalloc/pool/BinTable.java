@@ -4,6 +4,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
@@ -41,7 +43,8 @@ final class BinTable {
   /** {@link Bin#candidates} of the bins of up to 32 MiB, by index; null where there is no bin. */
   private final Candidate[] candidatesByIndex;
 
-  private final ArenaSpan[] spans;
+  /** Made when the first address is looked up, for that needs the regions' addresses. */
+  private volatile ArenaSpan[] spans;
 
   private final LongAdder misses = new LongAdder();
   private final LongAdder nullBins = new LongAdder();
@@ -51,7 +54,6 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
-    this.spans = makeSpans();
     this.candidatesByIndex = new Candidate[LifetimePolicy.index(LARGE_BYTES, intervalBytes) + 1];
     for (Bin bin : ascending) {
       if (bin.index() < candidatesByIndex.length) {
@@ -66,17 +68,24 @@ final class BinTable {
    *
    * @param blocks how many blocks each bin of the plan is to have, by position in the plan
    * @param maxOversize how many times the size asked for a chunk of a larger bin may be, at least 1
+   * @param layout empty, to be filled
+   * @param each told of every region as soon as it is there
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
    *     then
    */
-  static BinTable build(LifetimePlan plan, int[] blocks, double maxOversize, SubAllocator source) {
+  static BinTable build(
+      LifetimePlan plan,
+      int[] blocks,
+      double maxOversize,
+      SubAllocator source,
+      Arena.Layout layout,
+      Consumer<MemoryRegion> each) {
     int bins = plan.bins().size();
-    Arena.Layout layout = new Arena.Layout();
     Arena.Place[][] places = new Arena.Place[bins][];
     for (int position = bins - 1; position >= 0; position--) {
       places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
-    Arena arena = Arena.reserve(source, layout);
+    Arena arena = Arena.reserve(source, layout, each);
     Map<Integer, Buffer> buffers = new HashMap<>();
     Bin[] ascending = new Bin[bins];
     for (int position = bins - 1; position >= 0; position--) {
@@ -90,6 +99,15 @@ final class BinTable {
       ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual(bin, buffers));
     }
     return new BinTable(plan.intervalBytes(), maxOversize, arena, ascending);
+  }
+
+  /** About how many bytes {@link #build} reserves. */
+  static long chunkBytes(LifetimePlan plan, int[] blocks) {
+    long bytes = 0;
+    for (int position = 0; position < blocks.length; position++) {
+      bytes += strideBytes(plan.bins().get(position)) * blocks[position];
+    }
+    return bytes;
   }
 
   private static Arena.Place[] placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {
@@ -168,28 +186,24 @@ final class BinTable {
    * taken.
    */
   PooledBlock find(long address) {
-    for (ArenaSpan span : spans) {
-      long offset = address - span.startAddress();
-      if (offset >= 0 && offset < span.bytes()) {
-        return span.blockAt(offset);
+    ArenaSpan[] known = spans;
+    for (ArenaSpan span : known != null ? known : findSpans()) {
+      PooledBlock block = span.find(address);
+      if (block != null) {
+        return block;
       }
     }
     return null;
   }
 
-  private ArenaSpan[] makeSpans() {
-    ArenaSpan[] spans = new ArenaSpan[arena.regions().size()];
-    for (int i = 0; i < spans.length; i++) {
-      spans[i] = new ArenaSpan(arena.region(i), intervalBytes);
-    }
-    for (Buffer buffer : buffers()) {
-      for (PooledBlock block : buffer.blocks()) {
-        for (ArenaSpan span : spans) {
-          span.add(block);
-        }
-      }
-    }
-    return spans;
+  /** Two threads may do it at the same time, and come to the same result. */
+  private ArenaSpan[] findSpans() {
+    List<PooledBlock> blocks =
+        buffers().stream().flatMap(buffer -> Arrays.stream(buffer.blocks())).toList();
+    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks, intervalBytes);
+    // Release: publishes the tables; its acquire is the volatile read in find.
+    spans = made;
+    return made;
   }
 
   private List<Buffer> buffers() {
@@ -220,6 +234,11 @@ final class BinTable {
   void free() {
     buffers().forEach(Buffer::revokeAll);
     arena.free();
+  }
+
+  /** Makes the arena resident as far as the system does so. */
+  void populate() {
+    arena.populate();
   }
 
   /** Adds up the blocks; a bin's share of the peak is the chunks that were ever taken. */

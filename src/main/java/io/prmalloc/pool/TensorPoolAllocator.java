@@ -14,10 +14,10 @@ import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -63,6 +63,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -81,6 +82,7 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
@@ -326,15 +328,13 @@ public final class TensorPoolAllocator implements Allocator {
 
   private void onPlan(LifetimePlan made) {
     int[] blocks = new Rehearsal(made, maxOversize).run();
-    // The C library keeps what warm-up gave back, easily as much as the arena. From now on nobody
-    // asks for such sizes any more, so it would keep it for ever, beside the arena.
-    OperatingSystem.trimHeap();
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
-      BinTable table = BinTable.build(made, blocks, maxOversize, source);
+      Takeover takeover = new Takeover(source, outside, executor);
+      BinTable table = takeover.reserve(made, blocks, maxOversize);
       plan = made;
       addedBlocks =
           Arrays.stream(blocks).sum()
@@ -343,8 +343,20 @@ public final class TensorPoolAllocator implements Allocator {
       // and deallocatePooled.
       bins = table;
       outside.noteReserved();
+      takeover.finish(table.arenaBytes(), () -> populate(table));
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private void populate(BinTable table) {
+    lifecycle.lock();
+    try {
+      if (bins == table) {
+        table.populate();
+      }
     } finally {
       lifecycle.unlock();
     }

@@ -39,7 +39,14 @@ class RehearsalTest {
 
   /** Runs steps through a pool with so many blocks; how many requests find none. */
   private int misses(LifetimePlan plan, int[] blocks, double maxOversize, List<Event> events) {
-    BinTable table = BinTable.build(plan, blocks, maxOversize, source);
+    BinTable table =
+        BinTable.build(
+            plan,
+            blocks,
+            maxOversize,
+            source,
+            new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1),
+            region -> {});
     int misses = 0;
     Map<Integer, PooledBlock> out = new HashMap<>();
     for (Event event : events) {
