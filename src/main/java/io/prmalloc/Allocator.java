@@ -73,6 +73,27 @@ public interface Allocator extends AutoCloseable {
   }
 
   /**
+   * Takes memory for elements of a type, and begins each of them unless the type is trivial; those
+   * of a trivial type hold anything. Closing ends them.
+   *
+   * <p>If the beginning of one fails, those before it end, the memory goes back, and the exception
+   * goes on.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param type what the elements are, for instance one of {@link ElementTypes}
+   * @param count how many, from 0; together at most 2 GiB − 1 bytes
+   * @return a handle, to be closed once
+   * @throws IllegalArgumentException if {@code count} is negative, or so many elements are more
+   *     than 2 GiB − 1 bytes
+   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if this allocator is closed
+   */
+  default <T> TypedAllocation<T> allocate(ElementType<T> type, long count) {
+    return TypedAllocation.allocate(this, type, count);
+  }
+
+  /**
    * Takes memory and gives its address. The bytes are not zeroed.
    *
    * <p>Threading: any thread.

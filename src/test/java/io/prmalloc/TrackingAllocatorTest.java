@@ -255,6 +255,21 @@ class TrackingAllocatorTest {
   }
 
   @Test
+  void shouldCountElementsWhenTheyAreTyped() {
+    TrackingAllocator tracker = new TrackingAllocator(cpu, true);
+    TypedAllocation<byte[]> strings = tracker.allocate(ElementTypes.STRING, 3);
+    assertEquals(sizes(48, 48, 48), tracker.sizes());
+    strings.set(0, new byte[500]);
+    assertEquals(
+        48 + 64 + 500,
+        tracker.sizes().allocatedBytes(),
+        "what an element owns is charged too, with the header in front of it");
+    strings.close();
+    assertEquals(0, tracker.getSizesAndUnref().allocatedBytes());
+    assertTrue(tracker.isRetired());
+  }
+
+  @Test
   void shouldSayHowManyAreOutWhenClosedTooEarly() {
     TrackingAllocator tracker = new TrackingAllocator(cpu, true);
     Allocation handle = tracker.allocate(100);
