@@ -139,19 +139,20 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Block take(long bytes, int alignment) {
-    Block block = Candidate.allocate(candidates(bytes, alignment, 0, 0), alignment);
+    Block block = takeReady(bytes, alignment, 0, 0);
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
-  /** The stacks to try for a request; what they do not serve is for {@link #takeSlowly}. */
-  private Candidate candidates(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes > LifetimePolicy.SMALL_BYTES) {
-      BinTable table = bins;
-      return table == null ? null : table.candidates(bytes + largeHeader);
+  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
+  private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (alignment > DEFAULT_ALIGNMENT) {
+      return null;
     }
-    return alignment > SizeClasses.MAX_ALIGNMENT
-        ? null
-        : small.candidates((int) bytes + smallHeader, alignment);
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return small.take((int) bytes + smallHeader, alignment);
+    }
+    BinTable table = bins;
+    return table == null ? null : table.take(bytes + largeHeader);
   }
 
   /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
@@ -182,7 +183,7 @@ public final class TensorPoolAllocator implements Allocator {
     if (table == null) {
       return takeOutside(bytes, alignment, largeHeader);
     }
-    PooledBlock pooled = table.allocateSlowly(bytes + largeHeader, alignment);
+    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
     if (pooled != null) {
       return pooled;
     }
@@ -236,8 +237,7 @@ public final class TensorPoolAllocator implements Allocator {
     int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
     // The address of no bytes must lie inside its block too, for there it is looked up.
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
-    Candidate first = candidates(bytes, alignment, smallRoom, header);
-    Block block = Candidate.allocate(first, alignment);
+    Block block = takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
       block = takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
     }
@@ -248,7 +248,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
     if (!block.isSmall()) {
-      int bin = LifetimePolicy.index(bytes + header, bins.intervalBytes());
+      int bin = bins.index(bytes + header);
       return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
     }
     block.openRaw(bytes, smallHeader);
@@ -306,7 +306,7 @@ public final class TensorPoolAllocator implements Allocator {
           block.region().buffer(),
           user,
           Block.useOf(stamp),
-          LifetimePolicy.index((long) bytes + header, bins.intervalBytes()),
+          bins.index((long) bytes + header),
           block.bin(),
           block.startAddress(),
           header,
