@@ -26,6 +26,10 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.pool..")
           .layer("lifetime")
           .definedBy("io.prmalloc.lifetime..")
+          .layer("wire")
+          .definedBy("io.prmalloc.tensor.wire..")
+          .layer("tensor")
+          .definedBy("io.prmalloc.tensor")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -38,8 +42,31 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("wire")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("tensor")
+          .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("lifetime", "pool", "trace", "cli");
+          .mayOnlyBeAccessedByLayers("tensor", "wire", "lifetime", "pool", "trace", "cli");
+
+  @ArchTest
+  static final ArchRule TENSORS_KNOW_ONLY_THE_PUBLIC_FACE =
+      classes()
+          .that()
+          .resideInAPackage("io.prmalloc.tensor..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "io.prmalloc", "io.prmalloc.tensor..", "com.google.protobuf..");
+
+  @ArchTest
+  static final ArchRule PROTOBUF_STAYS_WITH_THE_WIRE =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.tensor.wire..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.protobuf..");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
@@ -50,7 +77,11 @@ class ArchitectureTest {
       classes()
           .that()
           .resideInAnyPackage(
-              "io.prmalloc", "io.prmalloc.os..", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+              "io.prmalloc",
+              "io.prmalloc.os..",
+              "io.prmalloc.lifetime..",
+              "io.prmalloc.pool..",
+              "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
           // The JDK's management lies in three packages.
