@@ -17,7 +17,8 @@ final class ArrowBuffers extends HandleStrategy<ArrowBuf> {
   static {
     // Arrow looks for memory of one of the two kinds when its allocator's class is loaded. If that
     // is because one of them is asked for, it finds it half made.
-    System.setProperty(DefaultAllocationManagerOption.ALLOCATION_MANAGER_TYPE_PROPERTY_NAME, "Unsafe");
+    System.setProperty(
+        DefaultAllocationManagerOption.ALLOCATION_MANAGER_TYPE_PROPERTY_NAME, "Unsafe");
     RootAllocator.defaultConfig();
   }
 

@@ -41,7 +41,6 @@ public final class FaultsProfiler implements InternalProfiler {
     long faults = OperatingSystem.processMinorFaults() - faultsBefore;
     long operations = Math.max(1, result.getMetadata().getAllOps());
     return List.of(
-        new ScalarResult(
-            METRIC, (double) faults / operations, "faults/op", AggregationPolicy.AVG));
+        new ScalarResult(METRIC, (double) faults / operations, "faults/op", AggregationPolicy.AVG));
   }
 }

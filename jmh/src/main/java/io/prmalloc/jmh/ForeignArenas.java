@@ -57,7 +57,9 @@ final class ForeignArenas extends HandleStrategy<ForeignArenas.Piece> {
   Piece take(long bytes) {
     try {
       Object arena =
-          confined ? (Object) Handles.CONFINED.invokeExact() : (Object) Handles.SHARED.invokeExact();
+          confined
+              ? (Object) Handles.CONFINED.invokeExact()
+              : (Object) Handles.SHARED.invokeExact();
       Object segment = (Object) Handles.ALLOCATE.invokeExact(arena, bytes, 64L);
       return new Piece(arena, (long) Handles.ADDRESS.invokeExact(segment));
     } catch (Throwable e) {

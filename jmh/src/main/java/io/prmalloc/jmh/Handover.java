@@ -15,7 +15,8 @@ abstract class Handover {
   // writes `produced` with release after it filled the slot, and the consumer reads it with acquire
   // before it drains the slot; `consumed` goes the other way, so that a slot is filled again only
   // after it was drained. Each side remembers the last count of the other that it saw, and looks
-  // again only when by that count there is nothing to do: on most calls neither touches a cache line
+  // again only when by that count there is nothing to do: on most calls neither touches a cache
+  // line
   // that the other writes, but for the slots. The counts lie apart for the same reason.
 
   /** Longs in two cache lines: processors fetch them in pairs. */

@@ -89,6 +89,7 @@ public class HandoverBenchmark extends RivalBenchmark {
   }
 
   /** Waits a moment, and lets others run where the other side seems to be without a processor. */
+  @SuppressWarnings("ThreadPriorityCheck") // a hint, on which nothing depends but time
   private static void backOff(int spins) {
     if (spins < SPINS) {
       Thread.onSpinWait();

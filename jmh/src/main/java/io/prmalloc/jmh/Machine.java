@@ -46,7 +46,8 @@ final class Machine {
     properties.setProperty("Commit", commit());
     properties.setProperty(
         "JDK", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
-    properties.setProperty("CPU", cpu() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
+    properties.setProperty(
+        "CPU", cpu() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
     properties.setProperty("Memory", memory());
     properties.setProperty(
         "System",

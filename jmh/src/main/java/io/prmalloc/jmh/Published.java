@@ -171,7 +171,9 @@ final class Published {
     out.printf(
         Locale.ROOT,
         "%d settings, about %.1f minutes on a quiet machine, into %s%n",
-        settings, millis(slices) / 60_000.0, directory);
+        settings,
+        millis(slices) / 60_000.0,
+        directory);
     if (smoke) {
       System.setProperty("jmh.ignoreLock", "true");
     }
@@ -190,16 +192,14 @@ final class Published {
             (System.nanoTime() - start) / 1_000_000_000);
         results += measured.size();
       }
-      try (OutputStream file =
-          Files.newOutputStream(directory.resolve(Report.ENVIRONMENT_FILE))) {
+      try (OutputStream file = Files.newOutputStream(directory.resolve(Report.ENVIRONMENT_FILE))) {
         machine.after().store(file, null);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     if (results < settings) {
-      out.printf(
-          "%d settings failed; why is in the logs beside the results%n", settings - results);
+      out.printf("%d settings failed; why is in the logs beside the results%n", settings - results);
     }
     return results == settings;
   }
@@ -227,8 +227,7 @@ final class Published {
             .warmupIterations(smoke ? 1 : WARM_UPS)
             .warmupTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : WARM_UP_MILLIS))
             .measurementIterations(smoke ? 1 : ITERATIONS)
-            .measurementTime(
-                TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.measuredMillis()))
+            .measurementTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.measuredMillis()))
             .param("rival", slice.rivals().stream().map(Rival::name).toArray(String[]::new))
             .resultFormat(ResultFormatType.JSON)
             .result(directory.resolve(slice.name() + ".json").toString())
@@ -236,9 +235,7 @@ final class Published {
     if (slice.benchmark() != HandoverBenchmark.class) {
       options.threads(slice.threads());
     }
-    slice
-        .params()
-        .forEach((param, values) -> options.param(param, values.toArray(new String[0])));
+    slice.params().forEach((param, values) -> options.param(param, values.toArray(new String[0])));
     if (slice.costs()) {
       options.addProfiler(GCProfiler.class).addProfiler(FaultsProfiler.class);
     }

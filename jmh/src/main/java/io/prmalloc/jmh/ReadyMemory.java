@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Memory that was already there: a yardstick, for what is left of a benchmark when nobody allocates.
+ * Memory that was already there: a yardstick, for what is left of a benchmark when nobody
+ * allocates.
  *
  * <p>Threading: as {@link Strategy} says.
  */
@@ -50,6 +51,11 @@ final class ReadyMemory extends AddressStrategy {
 
   @Override
   public Lane lane(Step step, Touch touch) {
+    return new ReadyLane(plan(step), touch);
+  }
+
+  /** Memory for each tensor. */
+  long[] plan(Step step) {
     long[] addresses = new long[step.tensors()];
     Map<Long, Deque<Long>> released = new HashMap<>();
     step.forEach(
@@ -58,7 +64,7 @@ final class ReadyMemory extends AddressStrategy {
           addresses[tensor] = again != null ? again : region(bytes);
         },
         (tensor, bytes) -> released.get(bytes).addLast(addresses[tensor]));
-    return new ReadyLane(addresses, touch);
+    return addresses;
   }
 
   @Override

@@ -10,15 +10,14 @@ import java.util.function.Supplier;
  *
  * <p>Threading: immutable.
  */
+@SuppressWarnings("ImmutableEnumChecker") // the suppliers keep nothing
 public enum Rival {
   /** Our pool through checked handles. */
   POOL_HANDLE("pool, handles", PoolHandles::new),
   /** Our pool through raw addresses. */
   POOL_RAW("pool, raw addresses", PoolAddresses::new),
   /** Our allocator that pools nothing: what the pool does with a request that it misses. */
-  CPU(
-      "no pool (CpuAllocator)",
-      () -> new UnpooledHandles(new CpuAllocator(SubAllocator.direct()))),
+  CPU("no pool (CpuAllocator)", () -> new UnpooledHandles(new CpuAllocator(SubAllocator.direct()))),
   /** {@code ByteBuffer.allocateDirect}, freed at once and not by the collector. */
   ALLOCATE_DIRECT("allocateDirect", DirectBuffers::new),
   /** Netty's {@code PooledByteBufAllocator}, direct buffers, caches for all threads. */

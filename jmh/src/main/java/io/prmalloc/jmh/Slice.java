@@ -49,7 +49,7 @@ record Slice(
 
   private static final String PAIR = "65536";
   private static final String SAMPLE = "sample:mobilenet";
-  private static final int SHORT = 150;
+  private static final int SHORT = 120;
 
   /** Long enough for some steps that write every byte. */
   private static final int LONG = 400;
@@ -71,6 +71,8 @@ record Slice(
 
   private static final Set<Rival> SOME =
       EnumSet.of(POOL_HANDLE, NETTY_POOLED, NETTY_ADAPTIVE, ARROW, MALLOC, MIMALLOC);
+
+  private static final Set<Rival> FEW = without(SOME, ARROW);
 
   private static Set<Rival> and(Set<Rival> rivals, Rival... more) {
     Set<Rival> result = EnumSet.copyOf(rivals);
@@ -113,10 +115,10 @@ record Slice(
         new Slice("threads-2", PairBenchmark.class, 2, pair, SOME, false, SHORT),
         new Slice("threads-4", PairBenchmark.class, 4, pair, SOME, false, SHORT),
         new Slice("threads-8", PairBenchmark.class, 8, pair, SOME, false, SHORT),
-        new Slice("mixed-1", MixedBenchmark.class, 1, Map.of(), SOME, false, SHORT),
-        new Slice("mixed-2", MixedBenchmark.class, 2, Map.of(), SOME, false, SHORT),
-        new Slice("mixed-4", MixedBenchmark.class, 4, Map.of(), SOME, false, SHORT),
-        new Slice("mixed-8", MixedBenchmark.class, 8, Map.of(), SOME, false, SHORT),
+        new Slice("mixed-1", MixedBenchmark.class, 1, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-2", MixedBenchmark.class, 2, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-4", MixedBenchmark.class, 4, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-8", MixedBenchmark.class, 8, Map.of(), FEW, false, SHORT),
         new Slice(
             "handover",
             HandoverBenchmark.class,
@@ -130,7 +132,7 @@ record Slice(
             VirtualThreadBenchmark.class,
             1,
             requests,
-            and(SOME, READY_MEMORY),
+            and(FEW, READY_MEMORY),
             false,
             SHORT),
         new Slice("sample", StepBenchmark.class, 1, sample, SOME, false, SHORT),

@@ -32,8 +32,8 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 public class StepBenchmark extends RivalBenchmark {
 
   /**
-   * A file of events, a sample that comes with the library, or a directory of profiles with {@code
-   * @} and the batch size behind it.
+   * A file of events, a sample that comes with the library, or a directory of profiles with
+   * {@code @} and the batch size behind it.
    */
   @Param("sample:mobilenet")
   String trace;

@@ -94,6 +94,7 @@ public class VirtualThreadBenchmark extends RivalBenchmark {
     }
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // what servers' threads do when they wait
   private long request() {
     long sum = 0;
     for (int round = 0; round < ROUNDS; round++) {

@@ -22,18 +22,16 @@ final class Writes {
    */
   static long touch(Touch touch, long address, long bytes, long value) {
     switch (touch) {
-      case NONE:
+      case NONE -> {
         return value;
-      case FIRST:
-        break;
-      case PAGE:
+      }
+      case FIRST -> {}
+      case PAGE -> {
         for (long offset = PAGE_BYTES; offset <= bytes - Long.BYTES; offset += PAGE_BYTES) {
           UnsafeApi.putLong(address + offset, value);
         }
-        break;
-      case ALL:
-        UnsafeApi.setMemory(address, bytes, (byte) value);
-        break;
+      }
+      case ALL -> UnsafeApi.setMemory(address, bytes, (byte) value);
     }
     return first(address, value);
   }

@@ -28,7 +28,8 @@ final class Floors {
 
   // Times move by tens of per cent from day to day, and between machines by more; ratios of one run
   // move less. Where a promise is a time on the reference machine, it is held against a yardstick
-  // that runs beside it: a plain compare-and-set stack of ready blocks, whose pair took 8.4 ns there.
+  // that runs beside it: a plain compare-and-set stack of ready blocks, whose pair took 8.4 ns
+  // there.
   // A pair of 10 ns is 1.19 of those. It is a better yardstick than malloc, whose time depends on
   // the C library and on what was freed before. The same goes for a step: 20 us for 1,080 tensors
   // and 95 us for 5,125 are 2.2 of those for each tensor. (PRMalloc's C++ code took 50.6 and 213 us
@@ -50,8 +51,7 @@ final class Floors {
    * @param bound the bound
    * @param detail the numbers behind it
    */
-  record Line(
-      String claim, OptionalDouble measured, boolean atMost, double bound, String detail) {
+  record Line(String claim, OptionalDouble measured, boolean atMost, double bound, String detail) {
 
     Verdict verdict() {
       if (measured.isEmpty()) {
@@ -126,8 +126,7 @@ final class Floors {
             Locale.ROOT, "64 KiB pair: at least %.0f times faster than %s", times, rival.label());
     OptionalDouble theirs = pair(rival, 1);
     OptionalDouble ours = pair(POOL_HANDLE, 1);
-    lines.add(
-        new Line(claim, ratio(theirs, ours), false, times, detail(theirs, ours)));
+    lines.add(new Line(claim, ratio(theirs, ours), false, times, detail(theirs, ours)));
   }
 
   private void threads() {
@@ -142,10 +141,7 @@ final class Floors {
     lines.add(
         new Line(
             "64 KiB pair: throughput of 8 threads not below that of 2 (5 % are noise)",
-            throughput,
-            false,
-            NOT_BELOW,
-            detail(eight, two) + " per thread"));
+            throughput, false, NOT_BELOW, detail(eight, two) + " per thread"));
   }
 
   private void handover() {
@@ -210,7 +206,8 @@ final class Floors {
             true,
             NO_BYTES,
             "B/tensor"));
-    atMost(step + "2 threads at most 1.5 times as long as 1", step(POOL_HANDLE, model, 2), one, 1.5);
+    atMost(
+        step + "2 threads at most 1.5 times as long as 1", step(POOL_HANDLE, model, 2), one, 1.5);
   }
 
   private void everyByte() {

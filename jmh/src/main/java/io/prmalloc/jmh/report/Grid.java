@@ -2,6 +2,7 @@ package io.prmalloc.jmh.report;
 
 import io.prmalloc.jmh.Rival;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -59,7 +60,16 @@ record Grid(List<String> columns, List<Row> rows) {
         rows.add(new Row(rival, List.copyOf(values)));
       }
     }
-    return new Grid(List.of(columns).stream().map(Column::title).toList(), List.copyOf(rows));
+    return new Grid(Arrays.stream(columns).map(Column::title).toList(), List.copyOf(rows));
+  }
+
+  /** Only the rivals that have several numbers: where columns are to be compared. */
+  Grid comparing() {
+    return new Grid(
+        columns,
+        rows.stream()
+            .filter(row -> row.values().stream().filter(OptionalDouble::isPresent).count() > 1)
+            .toList());
   }
 
   /** As a table in Markdown; a line that says so where there is nothing. */

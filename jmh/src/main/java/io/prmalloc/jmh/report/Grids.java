@@ -57,10 +57,11 @@ record Grids(Measurements measurements) {
   /** Pairs of one size: nanoseconds of one thread by threads. */
   Grid threads() {
     return Grid.of(
-        Column.nanos("1 thread", pair(PAIR_BYTES, 1)),
-        Column.nanos("2 threads", pair(PAIR_BYTES, 2)),
-        Column.nanos("4 threads", pair(PAIR_BYTES, 4)),
-        Column.nanos("8 threads", pair(PAIR_BYTES, 8)));
+            Column.nanos("1 thread", pair(PAIR_BYTES, 1)),
+            Column.nanos("2 threads", pair(PAIR_BYTES, 2)),
+            Column.nanos("4 threads", pair(PAIR_BYTES, 4)),
+            Column.nanos("8 threads", pair(PAIR_BYTES, 8)))
+        .comparing();
   }
 
   /** Pairs of mixed sizes: nanoseconds of one thread by threads. */
@@ -98,17 +99,19 @@ record Grids(Measurements measurements) {
   /** Steps of two threads: microseconds of one thread by trace. */
   Grid twoThreadSteps() {
     return Grid.of(
-        Column.micros(SQUEEZENET.label() + ", 1 thread", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
-        Column.micros("2 threads", step(SQUEEZENET.trace(), Touch.FIRST, 2)),
-        Column.micros(MOBILENET.label() + ", 1 thread", step(MOBILENET.trace(), Touch.FIRST, 1)),
-        Column.micros("2 threads", step(MOBILENET.trace(), Touch.FIRST, 2)));
+            Column.micros(
+                SQUEEZENET.label() + ", 1 thread", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
+            Column.micros("2 threads", step(SQUEEZENET.trace(), Touch.FIRST, 2)),
+            Column.micros(
+                MOBILENET.label() + ", 1 thread", step(MOBILENET.trace(), Touch.FIRST, 1)),
+            Column.micros("2 threads", step(MOBILENET.trace(), Touch.FIRST, 2)))
+        .comparing();
   }
 
   /** What a step costs beside time. */
   Grid stepCosts() {
     return Grid.of(
-        Column.heapBytes(
-            SQUEEZENET.label() + ", B/step", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
+        Column.heapBytes(SQUEEZENET.label() + ", B/step", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
         Column.faults("faults/step", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
         Column.heapBytes(MOBILENET.label() + ", B/step", step(MOBILENET.trace(), Touch.FIRST, 1)),
         Column.faults("faults/step", step(MOBILENET.trace(), Touch.FIRST, 1)));
@@ -117,18 +120,20 @@ record Grids(Measurements measurements) {
   /** Steps of one thread: microseconds by what is written. */
   Grid touches() {
     return Grid.of(
-        Column.micros("nothing", step(SQUEEZENET.trace(), Touch.NONE, 1)),
-        Column.micros("8 bytes", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
-        Column.micros("every page", step(SQUEEZENET.trace(), Touch.PAGE, 1)),
-        Column.micros("every byte", step(SQUEEZENET.trace(), Touch.ALL, 1)));
+            Column.micros("nothing", step(SQUEEZENET.trace(), Touch.NONE, 1)),
+            Column.micros("8 bytes", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
+            Column.micros("every page", step(SQUEEZENET.trace(), Touch.PAGE, 1)),
+            Column.micros("every byte", step(SQUEEZENET.trace(), Touch.ALL, 1)))
+        .comparing();
   }
 
   /** Page faults of a step by what is written. */
   Grid touchFaults() {
     return Grid.of(
-        Column.faults("nothing", step(SQUEEZENET.trace(), Touch.NONE, 1)),
-        Column.faults("8 bytes", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
-        Column.faults("every page", step(SQUEEZENET.trace(), Touch.PAGE, 1)),
-        Column.faults("every byte", step(SQUEEZENET.trace(), Touch.ALL, 1)));
+            Column.faults("nothing", step(SQUEEZENET.trace(), Touch.NONE, 1)),
+            Column.faults("8 bytes", step(SQUEEZENET.trace(), Touch.FIRST, 1)),
+            Column.faults("every page", step(SQUEEZENET.trace(), Touch.PAGE, 1)),
+            Column.faults("every byte", step(SQUEEZENET.trace(), Touch.ALL, 1)))
+        .comparing();
   }
 }

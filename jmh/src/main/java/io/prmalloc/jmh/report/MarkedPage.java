@@ -23,8 +23,8 @@ final class MarkedPage {
    * The page with its parts anew.
    *
    * @param parts what belongs between the marks of each name
-   * @throws IllegalArgumentException if the page has a part that is not given, lacks one that is, or
-   *     has one twice
+   * @throws IllegalArgumentException if the page has a part that is not given, lacks one that is,
+   *     or has one twice
    */
   static String with(String page, Map<String, String> parts) {
     Set<String> seen = new LinkedHashSet<>();
@@ -34,7 +34,8 @@ final class MarkedPage {
       String name = matcher.group(1);
       String part = parts.get(name);
       if (part == null) {
-        throw new IllegalArgumentException("the page's part `" + name + "` is none of " + parts.keySet());
+        throw new IllegalArgumentException(
+            "the page's part `" + name + "` is none of " + parts.keySet());
       }
       if (!seen.add(name)) {
         throw new IllegalArgumentException("the page has the part `" + name + "` twice");

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.jmh.FaultsProfiler;
 import io.prmalloc.jmh.Rival;
-import io.prmalloc.jmh.report.Measurement.Key;
 import io.prmalloc.trace.replay.Touch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,7 +29,7 @@ final class Measurements {
   private static final Map<String, Double> NANOS =
       Map.of("ns/op", 1.0, "us/op", 1e3, "ms/op", 1e6, "s/op", 1e9);
 
-  private final Map<Key, Measurement> byKey = new LinkedHashMap<>();
+  private final Map<Measurement.Key, Measurement> byKey = new LinkedHashMap<>();
 
   /** The medians of the forks of one setting. */
   private static final class Forks {
@@ -38,13 +37,13 @@ final class Measurements {
     final List<Double> heapBytes = new ArrayList<>();
     final List<Double> faults = new ArrayList<>();
 
-    Measurement of(Key key) {
+    Measurement of(Measurement.Key key) {
       return new Measurement(
           key, median(nanos).orElseThrow(), nanos.size(), median(heapBytes), median(faults));
     }
   }
 
-  private Measurements(Map<Key, Forks> all) {
+  private Measurements(Map<Measurement.Key, Forks> all) {
     all.forEach((key, forks) -> byKey.put(key, forks.of(key)));
   }
 
@@ -55,7 +54,7 @@ final class Measurements {
    * @throws UncheckedIOException if a file cannot be read
    */
   static Measurements read(Collection<Path> files) {
-    Map<Key, Forks> all = new LinkedHashMap<>();
+    Map<Measurement.Key, Forks> all = new LinkedHashMap<>();
     for (Path file : files) {
       try {
         JsonNode results = new ObjectMapper().readTree(file.toFile());
@@ -72,7 +71,7 @@ final class Measurements {
     return new Measurements(all);
   }
 
-  private static void add(Map<Key, Forks> all, Path file, JsonNode result) {
+  private static void add(Map<Measurement.Key, Forks> all, Path file, JsonNode result) {
     JsonNode primary = result.path("primaryMetric");
     String unit = primary.path("scoreUnit").asText();
     Double nanos = NANOS.get(unit);
@@ -86,7 +85,7 @@ final class Measurements {
     forks.faults.addAll(forkMedians(secondary.path(FaultsProfiler.METRIC)));
   }
 
-  private static Key key(Path file, JsonNode result) {
+  private static Measurement.Key key(Path file, JsonNode result) {
     Map<String, String> subject = new TreeMap<>();
     result
         .path("params")
@@ -95,12 +94,12 @@ final class Measurements {
     String rival = String.valueOf(subject.remove("rival"));
     // The same trace lies elsewhere on another machine.
     subject.computeIfPresent("trace", (name, path) -> path.substring(path.lastIndexOf('/') + 1));
-    String[] names = result.path("benchmark").asText().split("\\.");
+    String[] names = result.path("benchmark").asText().split("\\.", -1);
     if (names.length < 2) {
       throw new IllegalArgumentException(file + " names no benchmark");
     }
     try {
-      return new Key(
+      return new Measurement.Key(
           names[names.length - 2],
           subject(subject),
           Rival.valueOf(rival),
@@ -147,8 +146,7 @@ final class Measurements {
   }
 
   Optional<Measurement> requests(Rival rival, String kind, long sizeBytes) {
-    return find(
-        "VirtualThreadBenchmark", "kind=" + kind + ",sizeBytes=" + sizeBytes, rival, 1);
+    return find("VirtualThreadBenchmark", "kind=" + kind + ",sizeBytes=" + sizeBytes, rival, 1);
   }
 
   Optional<Measurement> step(Rival rival, String trace, Touch touch, int threads) {
@@ -156,6 +154,6 @@ final class Measurements {
   }
 
   private Optional<Measurement> find(String benchmark, String subject, Rival rival, int threads) {
-    return Optional.ofNullable(byKey.get(new Key(benchmark, subject, rival, threads)));
+    return Optional.ofNullable(byKey.get(new Measurement.Key(benchmark, subject, rival, threads)));
   }
 }

@@ -34,8 +34,7 @@ public final class Report {
   private final Properties environment;
   private final Measurements fixedThreshold;
 
-  private Report(
-      Measurements measurements, Properties environment, Measurements fixedThreshold) {
+  private Report(Measurements measurements, Properties environment, Measurements fixedThreshold) {
     this.measurements = measurements;
     this.environment = environment;
     this.fixedThreshold = fixedThreshold;
@@ -227,15 +226,15 @@ public final class Report {
     }
     StringBuilder text = new StringBuilder("| | |\n| --- | --- |\n");
     for (String name : new TreeSet<>(environment.stringPropertyNames())) {
-      text.append(
-          String.format(Locale.ROOT, "| %s | %s |%n", name, environment.getProperty(name)));
+      text.append(String.format(Locale.ROOT, "| %s | %s |\n", name, environment.getProperty(name)));
     }
     return text.toString();
   }
 
   private String floorsTable() {
     StringBuilder table =
-        new StringBuilder("| promised | bound | measured | | numbers |\n| --- | ---: | ---: | --- | --- |\n");
+        new StringBuilder(
+            "| promised | bound | measured | | numbers |\n| --- | ---: | ---: | --- | --- |\n");
     for (Line line : Floors.check(measurements)) {
       String verdict =
           switch (line.verdict()) {
@@ -246,7 +245,7 @@ public final class Report {
       table.append(
           String.format(
               Locale.ROOT,
-              "| %s | %s %s | %s | %s | %s |%n",
+              "| %s | %s %s | %s | %s | %s |\n",
               line.claim(),
               line.atMost() ? "≤" : "≥",
               Numbers.plain(line.bound()),
