@@ -115,6 +115,7 @@ final class ChildMain {
         checkAddress(allocation);
       }
       checkRaw(allocator);
+      track(allocator);
       checkStrings(allocator);
     }
     check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
@@ -136,6 +137,19 @@ final class ChildMain {
     check(OperatingSystem.residentBytes() > 0, "resident bytes");
     // The JVM itself knows how to trim, from some update of 17 on.
     check(OperatingSystem.trimHeap() || JAVA < 21, "not trimmed");
+  }
+
+  /** Handles can be tracked and logged although nobody knows their addresses. */
+  private static void track(Allocator allocator) {
+    TrackingAllocator tracker = new TrackingAllocator(new MinimalAllocator(allocator), true);
+    try (LogRecords log = new LogRecords()) {
+      AllocationAttributes logged = AllocationAttributes.DEFAULT.logged("tracked", 1);
+      tracker.allocate(100, 64, logged).close();
+      check(log.all().size() == 2, "log " + log.all());
+      check(log.all().get(0).startsWith("allocated id=0 requested=100"), "log " + log.all());
+    }
+    check(tracker.getSizesAndUnref().totalBytes() == 100, "total");
+    check(tracker.isRetired(), "not retired");
   }
 
   private static void checkStrings(CpuAllocator allocator) {

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
 
 /**
@@ -13,10 +14,12 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private final MemoryRegion region;
   private final int slotBytes;
   private final int slots;
-  private final Candidate alone = new Candidate(this, null);
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
+
+  /** Whether the slab serves a stripe. Written under the class's lock. */
+  volatile boolean serving;
 
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots) {
     super(slots, SizeClasses.MAX_ALIGNMENT);
@@ -26,29 +29,38 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     this.slots = slots;
   }
 
-  /** This slab as all there is to try. Made once, for slabs take turns for ever. */
-  Candidate alone() {
-    return alone;
-  }
-
   @Override
   PooledBlock create(int index) {
     return new PooledBlock(this, (long) index * slotBytes, slotBytes, index);
   }
 
   /**
-   * How many slots are home now, if its class may have to hear of it: it is the first after none,
-   * or the last one. Else 0.
+   * A slot comes home.
+   *
+   * @return how many slots are home now, if the class may have to hear of it: it is the first after
+   *     none, or the last one. Else 0.
    */
-  int news(int freeSlots) {
-    return freeSlots == 1 || freeSlots == slots ? freeSlots : 0;
+  int takeHome(int slot) {
+    return takeHomeOutOfLine(slot, OutOfLine.DEPTH);
+  }
+
+  /**
+   * {@link BlockStack#release} out of line: with its loop, what the JIT makes of Block.close is
+   * more than it inlines in a handler. See {@link OutOfLine}.
+   */
+  private int takeHomeOutOfLine(int slot, int depth) {
+    if (depth > 0) {
+      return takeHomeOutOfLine(slot, depth - 1);
+    }
+    int free = release(slot);
+    return free == 1 || free == slots ? free : 0;
   }
 
   /**
    * Tells the class that so many slots are home; of the last one only if this slab does not serve.
    */
   void settle(int freeSlots) {
-    if (freeSlots == 1 || !owner.isServing(this)) {
+    if (freeSlots == 1 || !serving) {
       owner.slabChanged(this);
     }
   }

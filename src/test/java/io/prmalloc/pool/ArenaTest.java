@@ -142,14 +142,14 @@ class ArenaTest {
       little.add(layout.place(36 * KIB, 64));
     }
     Arena arena = Arena.reserve(source, layout, region -> {});
-    Buffer largeBuffer = new Buffer(6, 60 * KIB, 64, large.toArray(Arena.Place[]::new), arena);
-    Buffer littleBuffer = new Buffer(0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
-    List<PooledBlock> blocks = new ArrayList<>(List.of(largeBuffer.blocks()));
-    blocks.addAll(List.of(littleBuffer.blocks()));
+    Buffer largeBuffer = new Buffer(6, 6, 60 * KIB, 64, large.toArray(Arena.Place[]::new), arena);
+    Buffer littleBuffer = new Buffer(0, 0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
+    List<PooledBlock> blocks = new ArrayList<>(largeBuffer.blocks());
+    blocks.addAll(littleBuffer.blocks());
     ArenaSpan[] spans = ArenaSpan.over(arena.regions(), blocks, 4096);
     for (int i = 0; i < 3; i++) {
-      PooledBlock first = largeBuffer.allocate(64);
-      PooledBlock second = littleBuffer.allocate(64);
+      PooledBlock first = largeBuffer.claimAny();
+      PooledBlock second = littleBuffer.claimAny();
       long start = arena.region(i).address();
       for (int offset = 0; offset < 96 * KIB; offset += 512) {
         assertSame(
@@ -158,7 +158,7 @@ class ArenaTest {
       assertSame(second, find(spans, start + 96 * KIB - 1));
       assertEquals(first.startAddress() + 60 * KIB, second.startAddress());
     }
-    assertNull(largeBuffer.allocate(64));
+    assertNull(largeBuffer.claimAny());
     arena.free();
   }
 
@@ -168,19 +168,19 @@ class ArenaTest {
     Arena.Place[] first = {layout.place(36 * KIB, 64)};
     Arena.Place[] second = {layout.place(64 * KIB, 64 * KIB)};
     Arena arena = Arena.reserve(source, layout, region -> {});
-    Buffer little = new Buffer(0, 36 * KIB, 64, first, arena);
-    Buffer aligned = new Buffer(7, 64 * KIB, 64 * KIB, second, arena);
+    Buffer little = new Buffer(0, 0, 36 * KIB, 64, first, arena);
+    Buffer aligned = new Buffer(7, 7, 64 * KIB, 64 * KIB, second, arena);
     ArenaSpan[] spans =
-        ArenaSpan.over(arena.regions(), List.of(little.blocks()[0], aligned.blocks()[0]), 4096);
+        ArenaSpan.over(
+            arena.regions(), List.of(little.blocks().get(0), aligned.blocks().get(0)), 4096);
     long start = arena.region(0).address();
-    PooledBlock inLittle = little.allocate(64);
-    PooledBlock inAligned = aligned.allocate(64 * KIB);
+    PooledBlock inLittle = little.claimAny();
+    PooledBlock inAligned = aligned.claimAny();
     assertEquals(0, inAligned.startAddress() % (64 * KIB));
     assertSame(inLittle, find(spans, start + 36 * KIB - 1));
     assertNull(find(spans, start + 36 * KIB));
     assertNull(find(spans, start + 64 * KIB - 1));
     assertSame(inAligned, find(spans, start + 64 * KIB));
-    assertNull(little.allocate(128), "chunks aligned to 64 only");
     arena.free();
   }
 }

@@ -71,8 +71,8 @@ class RehearsalTest {
   /** The way of TensorPoolAllocator. */
   private static PooledBlock take(BinTable table, Event event) {
     int alignment = (int) event.alignment();
-    PooledBlock block = Candidate.allocate(table.candidates(event.bytes()), alignment);
-    return block != null ? block : table.allocateSlowly(event.bytes(), alignment);
+    PooledBlock block = alignment > BinTable.MIN_ALIGNMENT ? null : table.take(event.bytes());
+    return block != null ? block : table.takeSlowly(event.bytes(), alignment);
   }
 
   private static List<Event> repeated(List<Event> step, int times) {
