@@ -26,6 +26,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.pool..")
           .layer("lifetime")
           .definedBy("io.prmalloc.lifetime..")
+          .layer("plan")
+          .definedBy("io.prmalloc.plan..")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -38,8 +40,10 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("plan")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("lifetime", "pool", "trace", "cli");
+          .mayOnlyBeAccessedByLayers("lifetime", "plan", "pool", "trace", "cli");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
@@ -50,7 +54,11 @@ class ArchitectureTest {
       classes()
           .that()
           .resideInAnyPackage(
-              "io.prmalloc", "io.prmalloc.os..", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+              "io.prmalloc",
+              "io.prmalloc.os..",
+              "io.prmalloc.lifetime..",
+              "io.prmalloc.plan..",
+              "io.prmalloc.pool..")
           .should()
           .onlyDependOnClassesThat()
           // The JDK's management lies in three packages.
@@ -66,7 +74,8 @@ class ArchitectureTest {
   static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =
       noClasses()
           .that()
-          .resideInAnyPackage("io.prmalloc", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+          .resideInAnyPackage(
+              "io.prmalloc", "io.prmalloc.lifetime..", "io.prmalloc.plan..", "io.prmalloc.pool..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");
