@@ -1,6 +1,10 @@
 package io.prmalloc.plan.arena;
 
+import io.prmalloc.plan.TensorUsageRecord;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -98,5 +102,27 @@ public record Graph(
     outputs = List.copyOf(outputs);
     variables = List.copyOf(variables);
     new GraphCheck(tensors, nodes).run(inputs, outputs, variables);
+  }
+
+  /**
+   * The tensors of kind {@link TensorKind#ARENA} as static planners want them: size, first and last
+   * node, by first node and then by index. A tensor that is never freed lives to the last node. One
+   * that gets no memory, because nothing produces it, is not among them; one of 0 bytes is.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param options what is preserved; the alignments do not matter here
+   * @return a record for each index, in the order said, which iteration keeps
+   */
+  public Map<Integer, TensorUsageRecord> usageRecords(ArenaOptions options) {
+    Lifetimes lifetimes = new Lifetimes(this, options);
+    Map<Integer, TensorUsageRecord> records = new LinkedHashMap<>();
+    for (int tensor : lifetimes.arenaTensors()) {
+      int last = Math.min(lifetimes.death(tensor), lifetimes.lastNode());
+      records.put(
+          tensor,
+          new TensorUsageRecord(tensors.get(tensor).bytes(), lifetimes.birth(tensor), last));
+    }
+    return Collections.unmodifiableMap(records);
   }
 }

@@ -131,6 +131,14 @@ final class Lifetimes {
     return Math.max(0, graph.nodes().size() - 1);
   }
 
+  /** The tensors of the arena that are ever born, by birth and then by index. */
+  List<Integer> arenaTensors() {
+    return bornAt.stream()
+        .flatMap(List::stream)
+        .filter(tensor -> graph.tensors().get(tensor).kind() == TensorKind.ARENA)
+        .toList();
+  }
+
   /**
    * The tensors of both arenas that are born from one node to another, in the order in which they
    * are placed: first those that live through the whole run, by index; then the largest first, of

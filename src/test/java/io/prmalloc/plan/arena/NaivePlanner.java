@@ -4,6 +4,7 @@ import io.prmalloc.plan.arena.Graph.Node;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 
 /**
@@ -84,7 +85,7 @@ final class NaivePlanner {
     }
   }
 
-  private long place(TreeMap<Integer, Place> places, int tensor, int last) {
+  private long place(Map<Integer, Place> places, int tensor, int last) {
     int first = first(tensor);
     long bytes = bytes(tensor);
     if (bytes == 0) {
