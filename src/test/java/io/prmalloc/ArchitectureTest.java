@@ -88,4 +88,13 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("picocli..");
+
+  @ArchTest
+  static final ArchRule FLATBUFFERS_STAYS_WITH_ITS_READER =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.trace.tflite..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.flatbuffers..");
 }

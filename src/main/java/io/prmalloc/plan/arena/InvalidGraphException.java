@@ -13,10 +13,12 @@ public final class InvalidGraphException extends IllegalArgumentException {
   @Serial private static final long serialVersionUID = 1L;
 
   private final String place;
+  private final String what;
 
   InvalidGraphException(String place, String what) {
     super(place + ": " + what);
     this.place = place;
+    this.what = what;
   }
 
   /**
@@ -27,5 +29,10 @@ public final class InvalidGraphException extends IllegalArgumentException {
    */
   public String place() {
     return place;
+  }
+
+  /** What is wrong there: the message without the place. Threading: any thread. */
+  public String what() {
+    return what;
   }
 }
