@@ -104,18 +104,23 @@ final class Lives {
 
   /** The most bytes alive in one task. */
   long load() {
+    return Arrays.stream(breadths()).max().orElse(0);
+  }
+
+  /** The bytes alive in every tick. */
+  long[] breadths() {
     long[] changes = new long[tickCount + 1];
     for (int i = 0; i < records.length; i++) {
       changes[firstTicks[i]] += sizes[i];
       changes[lastTicks[i] + 1] -= sizes[i];
     }
-    long live = 0;
-    long most = 0;
-    for (long change : changes) {
-      live += change;
-      most = Math.max(most, live);
-    }
-    return most;
+    Arrays.parallelPrefix(changes, Long::sum);
+    return Arrays.copyOf(changes, tickCount);
+  }
+
+  /** Things of the caller's list in this order. */
+  <T> List<T> inOrder(List<T> list) {
+    return Arrays.stream(records).mapToObj(list::get).toList();
   }
 
   /** Answers by the caller's numbers, from answers by this order. */
