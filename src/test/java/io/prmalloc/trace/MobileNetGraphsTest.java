@@ -3,10 +3,13 @@ package io.prmalloc.trace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.prmalloc.plan.LowerBounds;
+import io.prmalloc.plan.MemoryStrategy;
+import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.ArenaPlanner;
 import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.plan.arena.TensorKind;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -25,9 +28,10 @@ class MobileNetGraphsTest {
       planner.executeAllocations();
       assertEquals(arenaBytes, planner.arenaBytes());
     }
-    assertEquals(
-        arenaBytes,
-        LowerBounds.loadBytes(graph.usageRecords(ArenaOptions.DEFAULT).values().stream().toList()));
+    List<TensorUsageRecord> records =
+        List.copyOf(graph.usageRecords(ArenaOptions.DEFAULT).values());
+    assertEquals(arenaBytes, LowerBounds.loadBytes(records));
+    assertEquals(arenaBytes, MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 64).totalBytes());
     assertEquals(nodes, graph.nodes().size());
     assertEquals(
         parameters,
