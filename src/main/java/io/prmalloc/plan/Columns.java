@@ -9,6 +9,12 @@ import java.util.Arrays;
  */
 final class Columns {
 
+  // With d tensors alive at a time and c columns in a life, a tensor costs some 3c operations on
+  // lists and some 2d / c steps over parts of columns. An operation costs some fifty steps, so
+  // c = sqrt(d / 75) is about best; fewer than four leave too many lives without a whole column.
+  private static final double LEAST_PER_LIFE = 4;
+  private static final double ALIVE_PER_COLUMN = 75;
+
   private final int[] columnOfTick;
   // By column, and one more behind the last.
   private final int[] firstTicks;
@@ -16,7 +22,8 @@ final class Columns {
   /**
    * Threading: any thread.
    *
-   * @param columnsPerLife how many columns a life should span on average
+   * @param columnsPerLife how many columns a life should span on average; 0 chooses by how many
+   *     tensors are alive at a time
    * @param leastTensors no more columns than leave each so many births, roughly
    */
   Columns(Lives lives, double columnsPerLife, int leastTensors) {
@@ -33,6 +40,10 @@ final class Columns {
       meanLife += (happened[lives.lastTick(tensor) + 1] - happened[lives.firstTick(tensor)]) / all;
     }
     meanLife /= lives.count();
+    if (columnsPerLife == 0) {
+      double alive = lives.count() * meanLife;
+      columnsPerLife = Math.max(LEAST_PER_LIFE, Math.sqrt(alive / ALIVE_PER_COLUMN));
+    }
     double most = 1 + (double) lives.count() / leastTensors;
     double each = all / Math.max(1, Math.min(most, columnsPerLife / meanLife));
 

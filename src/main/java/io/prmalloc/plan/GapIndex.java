@@ -39,13 +39,12 @@ final class GapIndex {
   // cannot be beaten and ends the search; otherwise all gaps with room are looked at, for best fit
   // wants the smallest.
   //
-  // Which columns: so many that a life spans COLUMNS_PER_LIFE of them on average. Fewer and the
-  // partial lists get long; more and placing gets dear. Costs for n tensors, c columns per life and
-  // d tensors alive at a time: placing n · 3c list operations, the partial lists n · 2d / c steps;
-  // neither grows with n alone. What does depend on the input is the number of gaps with room.
+  // How many columns is Columns' choice: fewer and the parts get long, more and placing gets dear.
+  // Neither cost grows with n alone. What does depend on the input is the number of gaps with room:
+  // where most tensors are alive at once there are as many of them as there are tensors.
 
-  /** How many columns a life spans on average, if there are enough tensors. */
-  static final double COLUMNS_PER_LIFE = 32;
+  /** Lets the number of columns follow the input. */
+  static final double AUTOMATIC = 0;
 
   private static final int LEAST_TENSORS_PER_COLUMN = 8;
   private static final int MAX_CURSORS = 80;
@@ -70,7 +69,7 @@ final class GapIndex {
    * Nothing is placed.
    *
    * @param least the smallest size that will be asked for, from 1
-   * @param columnsPerLife how many columns a life should span on average
+   * @param columnsPerLife how many columns a life should span on average, or {@link #AUTOMATIC}
    */
   GapIndex(Lives lives, long least, double columnsPerLife) {
     this.lives = lives;

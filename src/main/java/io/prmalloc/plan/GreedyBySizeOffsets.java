@@ -25,7 +25,7 @@ final class GreedyBySizeOffsets {
 
   /** As {@link MemoryStrategy#assignOffsets}. */
   static OffsetsAssignment assign(List<TensorUsageRecord> records, long alignment) {
-    return assign(records, alignment, GapIndex.COLUMNS_PER_LIFE);
+    return assign(records, alignment, GapIndex.AUTOMATIC);
   }
 
   /**

@@ -62,7 +62,8 @@ class GreedyBySizeOffsetsTest {
       List<TensorUsageRecord> records = Records.random(random, random.nextInt(250), tasks, longest);
       long alignment = 1L << random.nextInt(10);
       // From no columns to more than there are tensors to fill them.
-      double columnsPerLife = Math.pow(2, random.nextInt(12) - 4);
+      int power = random.nextInt(12) - 4;
+      double columnsPerLife = power == 0 ? GapIndex.AUTOMATIC : Math.pow(2, power);
       String what =
           "seed " + seed + ", round " + round + ", alignment " + alignment + ", " + columnsPerLife;
 
