@@ -17,21 +17,26 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public abstract class Block {
 
-  // The state is a counter: even = at home, odd = live. Every use of the block has an odd value of
-  // its own, the stamp, which never comes again (2^62 uses). That one word answers everything a
-  // handle must know:
+  // The state is a counter that goes up by four with every use:
   //
-  //   claim     even to odd, by the thread that owns the block alone because it just took it from
-  //             a stack or the system. So a plain read and a release store do; whoever acquires
-  //             the stamp sees the fields written before it.
-  //   release   odd to even, by a compare-and-set that exactly one of several closers wins. Its
-  //             release is acquired by the next owner through the stack on which goHome() puts
-  //             the block.
+  //     4k      home      k uses are over
+  //     4k + 1  claimed   somebody alone has it, but it is not open
+  //     4k + 2  live      the stamp of use k + 1, which never comes again (2^61 uses)
+  //
+  // That one word answers everything a handle must know:
+  //
+  //   claim     home to claimed, by a compare-and-set that one of several takers wins. Where a
+  //             block is found in a place that gives it to one taker alone (a stack, the system),
+  //             there is nothing to win and it goes from home to live.
+  //   open      to live, by a release store: whoever acquires the stamp sees the fields written
+  //             before it.
+  //   close     live to the next home, by a compare-and-set that exactly one of several closers
+  //             wins. Its release is acquired by the next claim, or through the stack on which
+  //             goHome() puts the block.
   //   live?     state == stamp. A stale handle's stamp is never equal again, whoever has the
   //             block now.
   //
-  // Uses are counted by the same word (state / 2, rounded up), so the pool needs no counter of hits
-  // on its way.
+  // Uses are counted by the same word, so the pool needs no counter of hits on its way.
   //
   // The views are made once per block and adjusted at the first call of each use: no garbage. The
   // byte buffer is made with the block, for to make it at the first look would be a call in the
@@ -39,6 +44,14 @@ public abstract class Block {
   // OutOfLine). The stamp for which a view was adjusted is written with release and read with
   // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
   // neither final nor volatile.
+
+  private static final long CLAIMED = 1;
+  private static final long LIVE = 2;
+  private static final int USE_SHIFT = 2;
+  private static final long HOME_MASK = -1L << USE_SHIFT;
+
+  /** From live to the next home. */
+  private static final long TO_HOME = 2;
 
   private static final VarHandle STATE;
   private static final VarHandle VIEW_STAMP;
@@ -144,7 +157,7 @@ public abstract class Block {
    */
   public final Allocation open(long bytes) {
     int size = (int) bytes;
-    return new Allocation(this, claim(size, 0), size);
+    return new Allocation(this, open(size, 0), size);
   }
 
   /**
@@ -156,18 +169,38 @@ public abstract class Block {
    * @param headerBytes distance from the block's first byte to the user's
    */
   public final void openRaw(long bytes, int headerBytes) {
-    claim((int) bytes, headerBytes);
+    open((int) bytes, headerBytes);
   }
 
-  private long claim(int bytes, int header) {
+  private long open(int bytes, int header) {
     sizeBytes = bytes;
     headerBytes = header;
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = state + 1;
+    long stamp = (state & HOME_MASK) | LIVE;
     STATE.setRelease(this, stamp);
     return stamp;
+  }
+
+  /**
+   * Takes the block from its home, if it is there.
+   *
+   * <p>Threading: any thread; of several one wins, and has the block alone from then on.
+   */
+  public final boolean claim() {
+    long seen = (long) STATE.getOpaque(this);
+    return isHome(seen) && STATE.compareAndSet(this, seen, seen + CLAIMED);
+  }
+
+  /**
+   * Undoes {@link #claim}, without {@link #goHome}.
+   *
+   * <p>Threading: the thread that claimed the block.
+   */
+  public final void giveUp() {
+    // Release: what this thread saw of the block is acquired by the next claim.
+    STATE.setRelease(this, state & HOME_MASK);
   }
 
   /**
@@ -192,7 +225,7 @@ public abstract class Block {
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {
-    if (!isOut(stamp) || !STATE.compareAndSet(this, stamp, stamp + 1)) {
+    if (!isOut(stamp) || !STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
       return false;
     }
     recycle();
@@ -210,12 +243,17 @@ public abstract class Block {
 
   /** Whether a stamp is one of a use. Threading: any thread. */
   public static boolean isOut(long stamp) {
-    return (stamp & 1) != 0;
+    return (stamp & ~HOME_MASK) == LIVE;
+  }
+
+  /** Whether a stamp says that the block is at home. Threading: any thread. */
+  public static boolean isHome(long stamp) {
+    return (stamp & ~HOME_MASK) == 0;
   }
 
   /** Which use of its block a stamp is of, from 1. Threading: any thread. */
   public static long useOf(long stamp) {
-    return (stamp + 1) >>> 1;
+    return (stamp + LIVE) >>> USE_SHIFT;
   }
 
   /**
@@ -228,11 +266,11 @@ public abstract class Block {
    */
   public final boolean revoke() {
     long stamp = (long) STATE.getAcquire(this);
-    return (stamp & 1) != 0 && STATE.compareAndSet(this, stamp, stamp + 1);
+    return isOut(stamp) && STATE.compareAndSet(this, stamp, stamp + TO_HOME + CLAIMED);
   }
 
   final void close(long stamp, int bytes) {
-    if (!STATE.compareAndSet(this, stamp, stamp + 1)) {
+    if (!STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
       throw closed(bytes);
     }
     recycle();
@@ -345,7 +383,7 @@ public abstract class Block {
   public final long bytesInUse() {
     while (true) {
       long before = (long) STATE.getAcquire(this);
-      if ((before & 1) == 0) {
+      if (!isOut(before)) {
         return 0;
       }
       int bytes = sizeBytes;

@@ -20,6 +20,11 @@ final class DirectSubAllocator extends LimitedSubAllocator {
   }
 
   @Override
+  public boolean isResident() {
+    return true;
+  }
+
+  @Override
   MemoryRegion take(long alignment, long bytes) {
     return DirectRegion.allocate(alignment, bytes);
   }

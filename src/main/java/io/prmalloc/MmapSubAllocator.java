@@ -2,6 +2,7 @@ package io.prmalloc;
 
 import io.prmalloc.os.MappedRegion;
 import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.Prefault;
 
 /**
  * Memory from anonymous private mappings: whole pages, outside {@code MaxDirectMemorySize}.
@@ -20,6 +21,11 @@ final class MmapSubAllocator extends LimitedSubAllocator {
   @Override
   long regionBytes(long bytes) {
     return MappedRegion.sizeBytesFor(bytes);
+  }
+
+  @Override
+  public boolean isResident() {
+    return options.prefault() != Prefault.NONE;
   }
 
   @Override

@@ -26,8 +26,20 @@ public final class RegionHeap {
     void released(Object ticket);
   }
 
+  /** Told how the blocks that were out at a moment come back. */
+  @FunctionalInterface
+  public interface DrainListener {
+    /**
+     * Threading: the thread that releases, or the one that started to watch.
+     *
+     * @param all whether the last of them is back; this is said once
+     */
+    void drained(boolean all);
+  }
+
   private final class RegionBlock extends Block {
     private final Object ticket;
+    private long number;
     private RegionBlock previous;
     private RegionBlock next;
     private long rawAddress;
@@ -47,8 +59,11 @@ public final class RegionHeap {
       if (ticket != null) {
         listener.released(ticket);
       }
-      unlink(this);
+      boolean tell = unlink(this);
       source.free(region());
+      if (tell) {
+        tellDrained();
+      }
     }
   }
 
@@ -65,6 +80,13 @@ public final class RegionHeap {
   private long peakBytesReserved;
   private long liveBlocks;
   private boolean closed;
+
+  // What is watched: the blocks up to a number.
+  private DrainListener drainListener;
+  private long watchedNumber;
+  private long watchedBlocks;
+  private long stepBytes;
+  private long drainedBytes;
 
   /**
    * Threading: any thread.
@@ -137,6 +159,7 @@ public final class RegionHeap {
       }
       liveBlocks++;
       numAllocs++;
+      block.number = numAllocs;
       bytesInUse += bytes;
       peakBytesInUse = Math.max(peakBytesInUse, bytesInUse);
       largestAllocSize = Math.max(largestAllocSize, bytes);
@@ -144,7 +167,8 @@ public final class RegionHeap {
     }
   }
 
-  private void unlink(RegionBlock block) {
+  /** Returns whether the listener is to be told. */
+  private boolean unlink(RegionBlock block) {
     synchronized (lock) {
       if (block.previous != null) {
         block.previous.next = block.next;
@@ -159,6 +183,52 @@ public final class RegionHeap {
       }
       liveBlocks--;
       bytesInUse -= block.sizeBytes();
+      if (block.number > watchedNumber) {
+        return false;
+      }
+      watchedBlocks--;
+      drainedBytes += block.region().sizeBytes();
+      return watchedBlocks == 0 || drainedBytes >= stepBytes;
+    }
+  }
+
+  /**
+   * Watches the blocks that are out now. The listener is told every time that so many bytes of them
+   * are back with the sub-allocator, and when the last one is: at once if there are none.
+   *
+   * <p>Threading: any thread; once at a time, a new watch ends the one before it.
+   *
+   * @param everyBytes how many bytes, at least 1
+   * @param told what to tell; must not throw
+   */
+  public void watchDrain(long everyBytes, DrainListener told) {
+    boolean tell;
+    synchronized (lock) {
+      drainListener = told;
+      watchedNumber = numAllocs;
+      watchedBlocks = liveBlocks;
+      stepBytes = everyBytes;
+      drainedBytes = 0;
+      tell = watchedBlocks == 0;
+    }
+    if (tell) {
+      tellDrained();
+    }
+  }
+
+  private void tellDrained() {
+    DrainListener told;
+    boolean all;
+    synchronized (lock) {
+      told = drainListener;
+      all = watchedBlocks == 0;
+      drainedBytes = 0;
+      if (all) {
+        drainListener = null;
+      }
+    }
+    if (told != null) {
+      told.drained(all);
     }
   }
 

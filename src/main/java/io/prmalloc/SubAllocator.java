@@ -53,6 +53,16 @@ public interface SubAllocator {
   }
 
   /**
+   * Whether its regions are in memory as a whole from the start, because whoever makes them writes
+   * every page. What is not written costs memory only as it is used.
+   *
+   * <p>Threading: any thread; never changes.
+   */
+  default boolean isResident() {
+    return false;
+  }
+
+  /**
    * Takes memory from the system. Whether it is zeroed depends on the kind.
    *
    * <p>Threading: any thread.

@@ -1,7 +1,6 @@
 package io.prmalloc.os;
 
 import java.nio.ByteBuffer;
-import java.util.Objects;
 
 /**
  * A region that is an anonymous private mapping, with huge pages and pre-touch on request. It is
@@ -143,53 +142,14 @@ public final class MappedRegion extends MemoryRegion {
     }
   }
 
-  private static IllegalStateException refused(NativeCalls calls, String what, int error) {
-    String message = what + ": " + calls.errorText(error);
-    if (error == NativeCalls.ENOMEM || error == NativeCalls.EAGAIN) {
-      throw new OutOfMemoryError(message);
-    }
-    return new IllegalStateException(message);
-  }
-
-  private static long roundUp(long value, long powerOfTwo) {
-    return (value + powerOfTwo - 1) & -powerOfTwo;
-  }
-
   @Override
   public long address() {
     return address;
   }
 
-  /**
-   * Gives the memory behind a part of this region back to the system, and keeps the addresses: the
-   * part reads as zero and costs memory again when next touched. Only pages that lie wholly within
-   * the part go; the rest stays as it is.
-   *
-   * <p>Threading: any thread, when no other thread uses that part.
-   *
-   * @param offset of the part's first byte in this region, from 0
-   * @param bytes of the part, from 0; it ends at the region's last byte or before
-   * @return how many bytes were given back, 0 if the part holds no whole page
-   * @throws IndexOutOfBoundsException if the part is not within the region
-   * @throws IllegalStateException if the region was freed, or if the system refuses (of locked
-   *     memory, say)
-   */
-  public long discard(long offset, long bytes) {
-    Objects.checkFromIndexSize(offset, bytes, sizeBytes());
-    if (isFreed()) {
-      throw new IllegalStateException("region of " + sizeBytes() + " bytes was freed before");
-    }
-    long page = calls.pageSizeBytes();
-    long from = roundUp(address + offset, page);
-    long to = (address + offset + bytes) & -page;
-    if (to <= from) {
-      return 0;
-    }
-    int error = calls.madvise(from, to - from, NativeCalls.MADV_DONTNEED);
-    if (error != 0) {
-      throw refused(calls, "madvise DONTNEED of " + (to - from) + " bytes", error);
-    }
-    return to - from;
+  @Override
+  NativeCalls calls() {
+    return calls;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.prmalloc.os;
 
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -69,6 +70,83 @@ public abstract class MemoryRegion {
    *     find the address out; the message holds the flag
    */
   public abstract long address();
+
+  /**
+   * Gives the memory behind a part of this region back to the system, and keeps the addresses: the
+   * part reads as zero and costs memory again when next touched. Only pages that lie wholly within
+   * the part go; the rest stays as it is.
+   *
+   * <p>Threading: any thread, when no other thread uses that part.
+   *
+   * @param offset of the part's first byte in this region, from 0
+   * @param bytes of the part, from 0; it ends at the region's last byte or before
+   * @return how many bytes were given back, 0 if the part holds no whole page
+   * @throws IndexOutOfBoundsException if the part is not within the region
+   * @throws IllegalStateException if the region was freed, or if the system refuses (of locked
+   *     memory, say)
+   * @throws UnsupportedOperationException if native calls do not work here; the message says why
+   */
+  public final long discard(long offset, long bytes) {
+    return adviseWithin(offset, bytes, NativeCalls.MADV_DONTNEED, "DONTNEED");
+  }
+
+  /**
+   * Makes sure that all whole pages of this region are in memory, so that no later access waits for
+   * the system. What they hold does not change.
+   *
+   * <p>Threading: any thread, while others use the region.
+   *
+   * @return whether it was done; false where the platform does not know how to (Linux does from
+   *     5.14 on)
+   * @throws OutOfMemoryError if the system has no memory
+   * @throws IllegalStateException if the region was freed, or if the system refuses for another
+   *     reason
+   * @throws UnsupportedOperationException if native calls do not work here; the message says why
+   */
+  public final boolean populate() {
+    return adviseWithin(0, sizeBytes(), NativeCalls.MADV_POPULATE_WRITE, "POPULATE_WRITE") >= 0;
+  }
+
+  /**
+   * Returns the bytes of whole pages advised on, or −1 where the kernel does not know the advice.
+   */
+  private long adviseWithin(long offset, long bytes, int advice, String name) {
+    Objects.checkFromIndexSize(offset, bytes, sizeBytes());
+    if (isFreed()) {
+      throw new IllegalStateException("region of " + sizeBytes() + " bytes was freed before");
+    }
+    long page = calls().pageSizeBytes();
+    long from = roundUp(address() + offset, page);
+    long to = (address() + offset + bytes) & -page;
+    if (to <= from) {
+      return 0;
+    }
+    int error = calls().madvise(from, to - from, advice);
+    if (error == NativeCalls.EINVAL && advice == NativeCalls.MADV_POPULATE_WRITE) {
+      return -1;
+    }
+    if (error != 0) {
+      throw refused(calls(), "madvise " + name + " of " + (to - from) + " bytes", error);
+    }
+    return to - from;
+  }
+
+  static IllegalStateException refused(NativeCalls calls, String what, int error) {
+    String message = what + ": " + calls.errorText(error);
+    if (error == NativeCalls.ENOMEM || error == NativeCalls.EAGAIN) {
+      throw new OutOfMemoryError(message);
+    }
+    return new IllegalStateException(message);
+  }
+
+  static long roundUp(long value, long powerOfTwo) {
+    return (value + powerOfTwo - 1) & -powerOfTwo;
+  }
+
+  /** The native calls to make on this region. */
+  NativeCalls calls() {
+    return Natives.calls();
+  }
 
   /**
    * Gives the memory back to the system. Any later access through {@link #buffer} or {@link

@@ -1,5 +1,6 @@
 package io.prmalloc.os;
 
+import com.sun.jna.Native;
 import java.util.Locale;
 import java.util.Set;
 
@@ -39,6 +40,22 @@ final class Natives {
   /** Whether somebody needed native calls before, so that one more loads nothing. */
   static boolean areChosen() {
     return chosen;
+  }
+
+  /** Whether {@link #calls} prints no warning that was not printed before. */
+  static boolean areSilent() {
+    return chosen
+        || Runtime.version().feature() < DirectMemory.FIRST_WARNING_JAVA
+        || isNativeAccessEnabled(Native.class.getModule());
+  }
+
+  private static boolean isNativeAccessEnabled(Module module) {
+    try {
+      // Since Java 22, and our bytecode is of 17.
+      return (boolean) Module.class.getMethod("isNativeAccessEnabled").invoke(module);
+    } catch (ReflectiveOperationException unknown) {
+      return false;
+    }
   }
 
   static NativeCalls load(String system, String processor) {

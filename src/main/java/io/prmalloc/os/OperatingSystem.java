@@ -132,4 +132,15 @@ public final class OperatingSystem {
         ? Natives.calls().mallocTrim()
         : JvmCommands.trimNativeHeap() || Natives.calls().mallocTrim();
   }
+
+  /**
+   * Whether native calls work here, and making one does not make the JVM print a warning that was
+   * not there before: JDK 24 and later warn when JNA is loaded without {@code
+   * --enable-native-access}.
+   *
+   * <p>Threading: any thread. May load JNA's native library.
+   */
+  public static boolean callsNativeSilently() {
+    return Natives.areSilent() && Natives.calls() instanceof JnaCalls;
+  }
 }

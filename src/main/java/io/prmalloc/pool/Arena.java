@@ -2,9 +2,12 @@ package io.prmalloc.pool;
 
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The one reservation that a plan is served from. It is laid out first, chunk by chunk, and then
@@ -15,18 +18,22 @@ import java.util.List;
  */
 final class Arena {
 
+  private static final Logger LOGGER = System.getLogger(Arena.class.getName());
+
   /** Where the chunks lie. */
   static final class Layout {
     private final long regionLimitBytes;
+    private final long regionAlignment;
     private final List<Long> regionBytes = new ArrayList<>();
     private final List<Long> regionAlignments = new ArrayList<>();
 
-    Layout() {
-      this(MAX_CHUNK_BYTES);
-    }
-
-    Layout(long regionLimitBytes) {
-      this.regionLimitBytes = regionLimitBytes;
+    /**
+     * @param regionLimitBytes the most bytes of a region that holds more than one chunk
+     * @param regionAlignment a power of two that every region's address is to be a multiple of
+     */
+    Layout(long regionLimitBytes, long regionAlignment) {
+      this.regionLimitBytes = Math.min(regionLimitBytes, MAX_CHUNK_BYTES);
+      this.regionAlignment = regionAlignment;
     }
 
     /**
@@ -40,15 +47,16 @@ final class Arena {
       int last = regionBytes.size() - 1;
       if (last >= 0) {
         long offset = (regionBytes.get(last) + alignment - 1) & -alignment;
-        long regionAlignment = Math.max(alignment, regionAlignments.get(last));
-        if (offset + bytes <= regionLimitBytes && fits(offset + bytes, regionAlignment)) {
+        long aligned = Math.max(alignment, regionAlignments.get(last));
+        if (offset + bytes <= regionLimitBytes && fits(offset + bytes, aligned)) {
           regionBytes.set(last, offset + bytes);
-          regionAlignments.set(last, regionAlignment);
+          regionAlignments.set(last, aligned);
           return new Place(last, offset);
         }
       }
       regionBytes.add(bytes);
-      regionAlignments.add(alignment);
+      regionAlignments.add(
+          fits(bytes, regionAlignment) ? Math.max(alignment, regionAlignment) : alignment);
       return new Place(last + 1, 0);
     }
 
@@ -93,16 +101,20 @@ final class Arena {
   /**
    * Reserves what a layout needs.
    *
+   * @param each told of every region as soon as it is there
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
    *     then
    */
-  static Arena reserve(SubAllocator source, Layout layout) {
+  static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
     List<MemoryRegion> regions = new ArrayList<>();
     Arena arena = new Arena(source, regions);
     boolean complete = false;
     try {
       for (int i = 0; i < layout.regionBytes.size(); i++) {
-        regions.add(source.alloc(layout.regionAlignments.get(i), layout.regionBytes.get(i)));
+        MemoryRegion region =
+            source.alloc(layout.regionAlignments.get(i), layout.regionBytes.get(i));
+        regions.add(region);
+        each.accept(region);
       }
       complete = true;
       return arena;
@@ -123,6 +135,19 @@ final class Arena {
 
   long bytes() {
     return regions.stream().mapToLong(MemoryRegion::sizeBytes).sum();
+  }
+
+  /** Makes all regions resident as far as the system does so. */
+  void populate() {
+    for (MemoryRegion region : regions) {
+      try {
+        region.populate();
+      } catch (IllegalStateException | OutOfMemoryError notNow) {
+        // It is only for speed: what is not there comes when it is touched.
+        LOGGER.log(Level.DEBUG, "the arena is not resident as a whole", notNow);
+        return;
+      }
+    }
   }
 
   /** Gives everything back; when nobody uses it any more. */

@@ -13,7 +13,7 @@ final class Bin {
   private final int index;
   private final long chunkBytes;
   private final Buffer own;
-  private final Candidate candidates;
+  private final Buffer[] buffers;
 
   /**
    * @param own the bin's blocks, or null if it has none
@@ -23,12 +23,12 @@ final class Bin {
     this.index = index;
     this.chunkBytes = chunkBytes;
     this.own = own;
-    List<BlockStack> inOrder = new ArrayList<>();
+    List<Buffer> inOrder = new ArrayList<>();
     if (own != null) {
       inOrder.add(own);
     }
     inOrder.addAll(virtual.targets());
-    this.candidates = Candidate.chain(inOrder);
+    this.buffers = inOrder.toArray(new Buffer[0]);
   }
 
   int index() {
@@ -45,7 +45,7 @@ final class Bin {
   }
 
   /** Where an allocation looks, in this order: the own buffer, then those of the virtual one. */
-  Candidate candidates() {
-    return candidates;
+  Buffer[] buffers() {
+    return buffers;
   }
 }

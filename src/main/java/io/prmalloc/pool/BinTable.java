@@ -1,9 +1,11 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -11,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
@@ -22,42 +26,56 @@ final class BinTable {
 
   // The order in which an allocation looks for a block:
   //
-  //   1. its own bin: own buffer, then the buffers it may borrow from (candidates)
-  //   2. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
-  //      size asked for (allocateSlowly)
+  //   1. the ready list of its own bin and stripe (take), the common case
+  //   2. its own bin: the other stripes' lists; then the buffers it may borrow from
+  //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
+  //      size asked for
+  //   4. the same buffers again, but asking the blocks and not the lists, because a list may have
+  //      lost one (see ReadyLists)
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
   // a bin, as a null bin if not. Hits are counted by the blocks.
+  //
+  // A bin's ready list is found from a size by a subtraction and a shift, without a look into a
+  // table, up to 32 MiB: list i is that of size class i. The few bins above have the lists behind
+  // those.
 
   private static final long LARGE_BYTES = 32L << 20;
 
+  /** What every chunk is aligned to at least, so that the common request need not ask. */
+  static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
+
   private final int intervalBytes;
+  private final int intervalShift;
   private final double maxOversize;
   private final Arena arena;
 
   /** All bins, smallest first. */
   private final Bin[] ascending;
 
-  /** {@link Bin#candidates} of the bins of up to 32 MiB, by index; null where there is no bin. */
-  private final Candidate[] candidatesByIndex;
+  private final ReadyLists ready;
 
-  private final ArenaSpan[] spans;
+  /** How many size classes have the list of their own number. */
+  private final int directLists;
+
+  /** Made when the first address is looked up, for that needs the regions' addresses. */
+  private volatile ArenaSpan[] spans;
 
   private final LongAdder misses = new LongAdder();
   private final LongAdder nullBins = new LongAdder();
 
-  private BinTable(int intervalBytes, double maxOversize, Arena arena, Bin[] ascending) {
+  private BinTable(
+      int intervalBytes, double maxOversize, Arena arena, Bin[] ascending, int directLists) {
     this.intervalBytes = intervalBytes;
+    this.intervalShift = Integer.numberOfTrailingZeros(intervalBytes);
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
-    this.spans = makeSpans();
-    this.candidatesByIndex = new Candidate[LifetimePolicy.index(LARGE_BYTES, intervalBytes) + 1];
-    for (Bin bin : ascending) {
-      if (bin.index() < candidatesByIndex.length) {
-        candidatesByIndex[bin.index()] = bin.candidates();
-      }
-    }
+    this.directLists = directLists;
+    this.ready =
+        new ReadyLists(
+            directLists + ascending.length,
+            buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
   }
 
   /**
@@ -66,44 +84,71 @@ final class BinTable {
    *
    * @param blocks how many blocks each bin of the plan is to have, by position in the plan
    * @param maxOversize how many times the size asked for a chunk of a larger bin may be, at least 1
+   * @param layout empty, to be filled
+   * @param each told of every region as soon as it is there
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
    *     then
    */
-  static BinTable build(LifetimePlan plan, int[] blocks, double maxOversize, SubAllocator source) {
+  static BinTable build(
+      LifetimePlan plan,
+      int[] blocks,
+      double maxOversize,
+      SubAllocator source,
+      Arena.Layout layout,
+      Consumer<MemoryRegion> each) {
     int bins = plan.bins().size();
-    Arena.Layout layout = new Arena.Layout();
     Arena.Place[][] places = new Arena.Place[bins][];
     for (int position = bins - 1; position >= 0; position--) {
       places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
-    Arena arena = Arena.reserve(source, layout);
+    Arena arena = Arena.reserve(source, layout, each);
+    int directLists = directLists(plan);
     Map<Integer, Buffer> buffers = new HashMap<>();
     Bin[] ascending = new Bin[bins];
     for (int position = bins - 1; position >= 0; position--) {
       BinPlan bin = plan.bins().get(position);
+      int list = bin.index() < directLists ? bin.index() : directLists + position;
       Buffer own = null;
       if (places[position].length > 0) {
-        int alignment = (int) bin.alignment();
-        own = new Buffer(bin.index(), strideBytes(bin), alignment, places[position], arena);
+        int alignment = (int) alignment(bin);
+        own = new Buffer(bin.index(), list, strideBytes(bin), alignment, places[position], arena);
         buffers.put(bin.index(), own);
       }
       ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual(bin, buffers));
     }
-    return new BinTable(plan.intervalBytes(), maxOversize, arena, ascending);
+    return new BinTable(plan.intervalBytes(), maxOversize, arena, ascending, directLists);
+  }
+
+  private static int directLists(LifetimePlan plan) {
+    int most = LifetimePolicy.index(LARGE_BYTES, plan.intervalBytes());
+    return 1 + plan.bins().stream().mapToInt(BinPlan::index).filter(i -> i <= most).max().orElse(0);
+  }
+
+  /** About how many bytes {@link #build} reserves. */
+  static long chunkBytes(LifetimePlan plan, int[] blocks) {
+    long bytes = 0;
+    for (int position = 0; position < blocks.length; position++) {
+      bytes += strideBytes(plan.bins().get(position)) * blocks[position];
+    }
+    return bytes;
   }
 
   private static Arena.Place[] placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {
     long stride = strideBytes(bin);
-    boolean fits = Arena.fits(stride, bin.alignment());
-    Arena.Place[] places = new Arena.Place[fits ? Math.min(blocks, IndexStack.MAX_CAPACITY) : 0];
+    boolean fits = Arena.fits(stride, alignment(bin));
+    Arena.Place[] places = new Arena.Place[fits ? blocks : 0];
     for (int i = 0; i < places.length; i++) {
-      places[i] = layout.place(stride, bin.alignment());
+      places[i] = layout.place(stride, alignment(bin));
     }
     return places;
   }
 
+  private static long alignment(BinPlan bin) {
+    return Math.max(bin.alignment(), MIN_ALIGNMENT);
+  }
+
   private static long strideBytes(BinPlan bin) {
-    return (bin.chunkBytes() + bin.alignment() - 1) & -bin.alignment();
+    return (bin.chunkBytes() + alignment(bin) - 1) & -alignment(bin);
   }
 
   private static VirtualBuffer virtual(BinPlan bin, Map<Integer, Buffer> buffers) {
@@ -111,26 +156,48 @@ final class BinTable {
         bin.virtualTargets().stream().sorted().map(buffers::get).filter(Objects::nonNull).toList());
   }
 
-  /** Where a request over 32 KiB looks first: in its bin, if that is one of the array's. */
-  Candidate candidates(long totalBytes) {
-    int index = LifetimePolicy.index(totalBytes, intervalBytes);
-    return index < candidatesByIndex.length ? candidatesByIndex[index] : null;
+  /**
+   * The size class of a request: {@link LifetimePolicy#index} without its division.
+   *
+   * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
+   */
+  int index(long totalBytes) {
+    return (int) ((totalBytes - LifetimePolicy.SMALL_BYTES - 1) >> intervalShift);
   }
 
-  /** Takes a block from the request's own bin or the bins above, or gives null. */
-  PooledBlock allocateSlowly(long totalBytes, int alignment) {
-    int index = LifetimePolicy.index(totalBytes, intervalBytes);
+  /**
+   * Takes the block that this thread is likeliest to have in its cache, or gives null.
+   *
+   * @param totalBytes as {@link #index}; the alignment wanted is at most {@link #MIN_ALIGNMENT}
+   */
+  PooledBlock take(long totalBytes) {
+    int list = index(totalBytes);
+    return list < directLists ? ready.take(list) : null;
+  }
+
+  /** Takes a block from the request's own bin or the bins it may use, or gives null. */
+  PooledBlock takeSlowly(long totalBytes, int alignment) {
+    PooledBlock block =
+        takeSlowly(totalBytes, alignment, buffer -> ready.takeFromAny(buffer.list()));
+    return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
+  }
+
+  private PooledBlock takeSlowly(
+      long totalBytes, int alignment, Function<Buffer, PooledBlock> taker) {
+    int index = index(totalBytes);
     int position = firstAtLeast(index);
     if (hasBin(position, index)) {
-      PooledBlock block = Candidate.allocate(ascending[position++].candidates(), alignment);
-      if (block != null) {
-        return block;
+      for (Buffer buffer : ascending[position++].buffers()) {
+        PooledBlock block = buffer.alignment() >= alignment ? taker.apply(buffer) : null;
+        if (block != null) {
+          return block;
+        }
       }
     }
     long most = (long) (totalBytes * maxOversize);
     while (position < ascending.length && ascending[position].chunkBytes() <= most) {
       Buffer own = ascending[position++].own();
-      PooledBlock block = own == null ? null : own.allocate(alignment);
+      PooledBlock block = own != null && own.alignment() >= alignment ? taker.apply(own) : null;
       if (block != null) {
         return block;
       }
@@ -140,7 +207,7 @@ final class BinTable {
 
   /** Counts a request that found nothing here and was served elsewhere. */
   void countUnserved(long totalBytes) {
-    int index = LifetimePolicy.index(totalBytes, intervalBytes);
+    int index = index(totalBytes);
     (hasBin(firstAtLeast(index), index) ? misses : nullBins).increment();
   }
 
@@ -168,28 +235,24 @@ final class BinTable {
    * taken.
    */
   PooledBlock find(long address) {
-    for (ArenaSpan span : spans) {
-      long offset = address - span.startAddress();
-      if (offset >= 0 && offset < span.bytes()) {
-        return span.blockAt(offset);
+    ArenaSpan[] known = spans;
+    for (ArenaSpan span : known != null ? known : findSpans()) {
+      PooledBlock block = span.find(address);
+      if (block != null) {
+        return block;
       }
     }
     return null;
   }
 
-  private ArenaSpan[] makeSpans() {
-    ArenaSpan[] spans = new ArenaSpan[arena.regions().size()];
-    for (int i = 0; i < spans.length; i++) {
-      spans[i] = new ArenaSpan(arena.region(i), intervalBytes);
-    }
-    for (Buffer buffer : buffers()) {
-      for (PooledBlock block : buffer.blocks()) {
-        for (ArenaSpan span : spans) {
-          span.add(block);
-        }
-      }
-    }
-    return spans;
+  /** Two threads may do it at the same time, and come to the same result. */
+  private ArenaSpan[] findSpans() {
+    List<PooledBlock> blocks =
+        buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
+    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks, intervalBytes);
+    // Release: publishes the tables; its acquire is the volatile read in find.
+    spans = made;
+    return made;
   }
 
   private List<Buffer> buffers() {
@@ -220,6 +283,11 @@ final class BinTable {
   void free() {
     buffers().forEach(Buffer::revokeAll);
     arena.free();
+  }
+
+  /** Makes the arena resident as far as the system does so. */
+  void populate() {
+    arena.populate();
   }
 
   /** Adds up the blocks; a bin's share of the peak is the chunks that were ever taken. */

@@ -1,40 +1,146 @@
 package io.prmalloc.pool;
 
+import java.util.Arrays;
+import java.util.List;
+
 /**
- * The blocks of one bin: equal chunks of the arena, taken last in, first out, so that the one
- * handed out is the one that is most likely still in the cache.
+ * The blocks of one bin: equal chunks of the arena.
  *
  * <p>DeepRec's {@code Buffer}. Threading: any thread.
  */
-final class Buffer extends BlockStack {
+final class Buffer {
+
+  /** How many blocks a request asks on average, at most, before it takes a bin for exhausted. */
+  private static final int ASKED_BLOCKS = 64;
 
   private final int bin;
+  private final int list;
   private final long strideBytes;
+  private final int alignment;
+  private final PooledBlock[] blocks;
+
+  /** How many requests are still to go by without asking the blocks. Plain: a hint. */
+  private int asksToSkip;
 
   /**
    * @param bin index of the bin it belongs to
+   * @param list which of the table's ready lists the blocks go on
    * @param strideBytes the chunk size rounded up to the alignment
    * @param alignment of every chunk
-   * @param places where the chunks lie, at least one and at most {@link IndexStack#MAX_CAPACITY}
+   * @param places where the chunks lie, at least one
    */
-  Buffer(int bin, long strideBytes, int alignment, Arena.Place[] places, Arena arena) {
-    super(places.length, alignment);
+  Buffer(int bin, int list, long strideBytes, int alignment, Arena.Place[] places, Arena arena) {
     this.bin = bin;
+    this.list = list;
     this.strideBytes = strideBytes;
-    // All at once, unlike a slab's: there are few, and raw addresses are looked up by block.
-    for (int i = 0; i < places.length; i++) {
-      blocks()[i] =
-          new PooledBlock(
-              arena.region(places[i].region()), places[i].offset(), strideBytes, this, i, bin);
+    this.alignment = alignment;
+    this.blocks =
+        Arrays.stream(places)
+            .map(
+                place ->
+                    new PooledBlock(
+                        arena.region(place.region()), place.offset(), strideBytes, bin, list))
+            .toArray(PooledBlock[]::new);
+  }
+
+  /**
+   * Claims a block by asking every one of them, or gives null: then all were out at one moment,
+   * unless there are more than {@link #ASKED_BLOCKS} and they were asked in vain a short while ago.
+   */
+  PooledBlock claimAny() {
+    if (asksToSkip > 0) {
+      asksToSkip--;
+      return null;
+    }
+    long before = -1;
+    while (true) {
+      long stamps = 0;
+      boolean lost = false;
+      for (PooledBlock block : blocks) {
+        long stamp = block.stamp();
+        if (PooledBlock.isHome(stamp)) {
+          if (block.claim()) {
+            return block;
+          }
+          lost = true;
+        }
+        stamps += stamp;
+      }
+      // Stamps only grow, so equal sums are equal stamps: nothing came home between the two rounds.
+      if (!lost && stamps == before) {
+        asksToSkip = blocks.length / ASKED_BLOCKS;
+        return null;
+      }
+      before = lost ? -1 : stamps;
     }
   }
 
-  @Override
-  PooledBlock create(int index) {
-    throw new IllegalStateException("block " + index + " of bin " + bin + " was never made");
+  /** Index of the bin it belongs to. */
+  int bin() {
+    return bin;
+  }
+
+  /** The ready list of its blocks. */
+  int list() {
+    return list;
   }
 
   long strideBytes() {
     return strideBytes;
+  }
+
+  int alignment() {
+    return alignment;
+  }
+
+  List<PooledBlock> blocks() {
+    return List.of(blocks);
+  }
+
+  /** How many blocks were ever taken. */
+  int blocksUsed() {
+    return (int) Arrays.stream(blocks).filter(block -> block.uses() > 0).count();
+  }
+
+  int freeBlocks() {
+    return (int) Arrays.stream(blocks).filter(block -> PooledBlock.isHome(block.stamp())).count();
+  }
+
+  /**
+   * Claims all blocks, so that nothing more goes out, if all are home; else nothing has changed.
+   */
+  boolean retire() {
+    for (int i = 0; i < blocks.length; i++) {
+      if (!blocks[i].claim()) {
+        while (--i >= 0) {
+          blocks[i].giveUp();
+        }
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Undoes {@link #retire}. */
+  void reopen() {
+    for (PooledBlock block : blocks) {
+      block.giveUp();
+    }
+  }
+
+  /** Closes the handles on blocks that are still out, and lets none out again. */
+  void revokeAll() {
+    for (PooledBlock block : blocks) {
+      while (!block.claim() && PooledBlock.isOut(block.stamp())) {
+        block.revoke();
+      }
+    }
+  }
+
+  /** Adds up the blocks. */
+  void addTo(PoolCounts counts) {
+    for (PooledBlock block : blocks) {
+      counts.add(block);
+    }
   }
 }

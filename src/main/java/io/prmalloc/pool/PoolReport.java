@@ -70,7 +70,7 @@ final class PoolReport {
           bin.index(),
           bin.chunkBytes(),
           own.alignment(),
-          own.blocks().length,
+          own.blocks().size(),
           own.freeBlocks(),
           own.blocksUsed(),
           counts.uses);

@@ -3,33 +3,47 @@ package io.prmalloc.pool;
 import io.prmalloc.Block;
 import io.prmalloc.os.MemoryRegion;
 
-/** A block of the arena or of a slab; it goes home to a stack. */
+/** A block of the arena or of a slab; it goes home to a list or a stack. */
 final class PooledBlock extends Block {
 
   // One class for both homes, so that the call in Block.close has few receivers and is inlined.
 
-  private final BlockStack home;
-  private final int index;
   private final Slab slab;
   private final int bin;
+
+  /** Which list, or which slot of the slab. */
+  private final int index;
+
+  private int number;
+  private int nextReady;
+  private ReadyLists lists;
   private long startAddress;
 
+  // Two threads that use two blocks must not write to one cache line, nor to two that the
+  // processor fetches together. Blocks of a bin are made one after the other and lie so.
+  @SuppressWarnings("UnusedVariable")
+  private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
+
   /** A chunk of a bin's buffer. */
-  PooledBlock(MemoryRegion region, long offset, long bytes, Buffer home, int index, int bin) {
+  PooledBlock(MemoryRegion region, long offset, long bytes, int bin, int list) {
     super(region, offset, bytes);
-    this.home = home;
-    this.index = index;
     this.slab = null;
+    this.index = list;
     this.bin = bin;
   }
 
   /** A slot of a slab. */
   PooledBlock(Slab slab, long offset, long bytes, int index) {
     super(slab.region(), offset, bytes);
-    this.home = slab;
-    this.index = index;
     this.slab = slab;
+    this.index = index;
     this.bin = -1;
+  }
+
+  /** Where a chunk is listed when it comes home, and under which number. Said once. */
+  void listIn(ReadyLists home, int itsNumber) {
+    lists = home;
+    number = itsNumber;
   }
 
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
@@ -40,6 +54,25 @@ final class PooledBlock extends Block {
   /** Index of the bin that owns the block, −1 for a slot. */
   int bin() {
     return bin;
+  }
+
+  /** The ready list that a chunk belongs on. */
+  int list() {
+    return index;
+  }
+
+  /** A chunk's number among all chunks of the arena, from 1. */
+  int number() {
+    return number;
+  }
+
+  /** The number of the next chunk on the list, 0 at its end: a hint. */
+  int nextReady() {
+    return nextReady;
+  }
+
+  void nextReady(int next) {
+    nextReady = next;
   }
 
   /**
@@ -56,8 +89,11 @@ final class PooledBlock extends Block {
 
   @Override
   protected int goHome() {
-    int free = home.release(index);
-    return slab == null ? 0 : slab.news(free);
+    if (slab == null) {
+      lists.put(this);
+      return 0;
+    }
+    return slab.takeHome(index);
   }
 
   @Override

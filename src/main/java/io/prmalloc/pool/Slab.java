@@ -13,7 +13,6 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private final MemoryRegion region;
   private final int slotBytes;
   private final int slots;
-  private final Candidate alone = new Candidate(this, null);
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
@@ -26,22 +25,20 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     this.slots = slots;
   }
 
-  /** This slab as all there is to try. Made once, for slabs take turns for ever. */
-  Candidate alone() {
-    return alone;
-  }
-
   @Override
   PooledBlock create(int index) {
     return new PooledBlock(this, (long) index * slotBytes, slotBytes, index);
   }
 
   /**
-   * How many slots are home now, if its class may have to hear of it: it is the first after none,
-   * or the last one. Else 0.
+   * A slot comes home.
+   *
+   * @return how many slots are home now, if the class may have to hear of it: it is the first after
+   *     none, or the last one. Else 0.
    */
-  int news(int freeSlots) {
-    return freeSlots == 1 || freeSlots == slots ? freeSlots : 0;
+  int takeHome(int slot) {
+    int free = release(slot);
+    return free == 1 || free == slots ? free : 0;
   }
 
   /**

@@ -42,7 +42,7 @@ final class SlabClass {
   private final Runnable grown;
 
   /** The slab that serves; null before the first. */
-  private volatile Candidate current;
+  private volatile Slab current;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
@@ -64,15 +64,15 @@ final class SlabClass {
     this.directory = directory;
   }
 
-  /** Where an allocation looks first: the current slab, if there is one. */
-  Candidate candidates() {
-    return current;
+  /** Takes a slot of the slab that serves, or gives null. */
+  PooledBlock take(int alignment) {
+    Slab slab = current;
+    return slab == null ? null : slab.allocate(alignment);
   }
 
   /** Whether the slab is the one that serves now. */
   boolean isServing(Slab slab) {
-    Candidate now = current;
-    return now != null && now.stack() == slab;
+    return current == slab;
   }
 
   /**
@@ -88,7 +88,7 @@ final class SlabClass {
         throw new IllegalStateException("allocator is closed");
       }
       while (true) {
-        PooledBlock block = Candidate.allocate(current, alignment);
+        PooledBlock block = take(alignment);
         if (block != null) {
           return block;
         }
@@ -100,7 +100,7 @@ final class SlabClass {
         if (next == spare) {
           spare = null;
         }
-        current = next.alone();
+        current = next;
       }
     } finally {
       lock.unlock();
@@ -122,7 +122,7 @@ final class SlabClass {
   void slabChanged(Slab slab) {
     lock.lock();
     try {
-      if (closed || current.stack() == slab || !slabs.contains(slab)) {
+      if (closed || current == slab || !slabs.contains(slab)) {
         return;
       }
       if (!slab.allHome() || spare == null || spare == slab || !spare.allHome()) {

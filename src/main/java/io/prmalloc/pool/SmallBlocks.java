@@ -21,9 +21,9 @@ final class SmallBlocks {
     }
   }
 
-  /** Where a request looks first; parameters as {@link #allocateSlowly}. */
-  Candidate candidates(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes, alignment)].candidates();
+  /** Takes a slot if one is at hand, or gives null; parameters as {@link #allocateSlowly}. */
+  PooledBlock take(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes, alignment)].take(alignment);
   }
 
   /**

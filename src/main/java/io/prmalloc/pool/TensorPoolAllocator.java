@@ -14,10 +14,10 @@ import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -63,6 +63,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -81,6 +82,7 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
@@ -133,19 +135,21 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Block take(long bytes, int alignment) {
-    Block block = Candidate.allocate(candidates(bytes, alignment, 0, 0), alignment);
+    Block block = takeReady(bytes, alignment, 0, 0);
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
-  /** The stacks to try for a request; what they do not serve is for {@link #takeSlowly}. */
-  private Candidate candidates(long bytes, int alignment, int smallHeader, int largeHeader) {
+  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
+  private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes > LifetimePolicy.SMALL_BYTES) {
       BinTable table = bins;
-      return table == null ? null : table.candidates(bytes + largeHeader);
+      return table == null || alignment > BinTable.MIN_ALIGNMENT
+          ? null
+          : table.take(bytes + largeHeader);
     }
     return alignment > SizeClasses.MAX_ALIGNMENT
         ? null
-        : small.candidates((int) bytes + smallHeader, alignment);
+        : small.take((int) bytes + smallHeader, alignment);
   }
 
   /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
@@ -167,7 +171,7 @@ public final class TensorPoolAllocator implements Allocator {
     if (table == null) {
       return takeOutside(bytes, alignment, largeHeader);
     }
-    PooledBlock pooled = table.allocateSlowly(bytes + largeHeader, alignment);
+    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
     if (pooled != null) {
       return pooled;
     }
@@ -216,8 +220,7 @@ public final class TensorPoolAllocator implements Allocator {
     int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
     // The address of no bytes must lie inside its block too, for there it is looked up.
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
-    Candidate first = candidates(bytes, alignment, smallRoom, header);
-    Block block = Candidate.allocate(first, alignment);
+    Block block = takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
       block = takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
     }
@@ -228,7 +231,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
     if (!block.isSmall()) {
-      int bin = LifetimePolicy.index(bytes + header, bins.intervalBytes());
+      int bin = bins.index(bytes + header);
       return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
     }
     block.openRaw(bytes, smallHeader);
@@ -285,7 +288,7 @@ public final class TensorPoolAllocator implements Allocator {
           block.region().buffer(),
           user,
           Block.useOf(stamp),
-          LifetimePolicy.index((long) bytes + header, bins.intervalBytes()),
+          bins.index((long) bytes + header),
           block.bin(),
           block.startAddress(),
           header,
@@ -326,15 +329,13 @@ public final class TensorPoolAllocator implements Allocator {
 
   private void onPlan(LifetimePlan made) {
     int[] blocks = new Rehearsal(made, maxOversize).run();
-    // The C library keeps what warm-up gave back, easily as much as the arena. From now on nobody
-    // asks for such sizes any more, so it would keep it for ever, beside the arena.
-    OperatingSystem.trimHeap();
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
-      BinTable table = BinTable.build(made, blocks, maxOversize, source);
+      Takeover takeover = new Takeover(source, outside, executor);
+      BinTable table = takeover.reserve(made, blocks, maxOversize);
       plan = made;
       addedBlocks =
           Arrays.stream(blocks).sum()
@@ -343,8 +344,20 @@ public final class TensorPoolAllocator implements Allocator {
       // and deallocatePooled.
       bins = table;
       outside.noteReserved();
+      takeover.finish(table.arenaBytes(), () -> populate(table));
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private void populate(BinTable table) {
+    lifecycle.lock();
+    try {
+      if (bins == table) {
+        table.populate();
+      }
     } finally {
       lifecycle.unlock();
     }

@@ -32,12 +32,18 @@ public final class TensorPoolBuilder {
     return maxOversize;
   }
 
+  Executor executor() {
+    if (executor == null) {
+      executor = MemoryPlannerFactory.newPlannerExecutor();
+    }
+    return executor;
+  }
+
   MemoryPlanner makePlanner() {
     if (planner != null) {
       return planner;
     }
-    Executor packing = executor != null ? executor : MemoryPlannerFactory.newPlannerExecutor();
-    return MemoryPlannerFactory.create(settings(), packing);
+    return MemoryPlannerFactory.create(settings(), executor());
   }
 
   /**

@@ -106,4 +106,25 @@ class DirectRegionTest {
     assertThrows(IllegalArgumentException.class, () -> DirectRegion.allocate(Long.MIN_VALUE, 1));
     assertThrows(IllegalArgumentException.class, () -> DirectRegion.allocate(1L << 31, 1));
   }
+
+  @Test
+  void shouldReadAsZeroAgainWhenDiscarded() {
+    assumeTrue(OperatingSystem.callsNativeSilently(), "needs native calls");
+    DirectRegion region = DirectRegion.allocate(64, 1 << 20);
+    for (int i = 0; i < 1 << 20; i++) {
+      region.buffer().put(i, (byte) 7);
+    }
+    long gone = region.discard(0, 1 << 20);
+    int zeros = 0;
+    for (int i = 0; i < 1 << 20; i++) {
+      byte value = region.buffer().get(i);
+      assertTrue(value == 0 || value == 7);
+      zeros += value == 0 ? 1 : 0;
+    }
+    assertEquals(gone, zeros);
+    long page = OperatingSystem.pageSizeBytes();
+    assertTrue(gone > (1 << 20) - 2 * page, "discarded " + gone);
+    region.populate();
+    region.free();
+  }
 }

@@ -1,6 +1,7 @@
 package io.prmalloc.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -216,5 +217,32 @@ class MappedRegionTest {
     assertThrows(
         IllegalArgumentException.class,
         () -> MappedRegion.map(64, 1L << 31, HugePages.OFF, Prefault.NONE));
+  }
+
+  @Test
+  void shouldHoldEveryPageAndKeepItsBytesWhenPopulated() {
+    MappedRegion region = map(64, 64L * PAGE, HugePages.OFF, Prefault.NONE);
+    region.buffer().put(3 * PAGE, (byte) 9);
+    boolean populated = region.populate();
+    long before = OperatingSystem.threadMinorFaults();
+    for (int i = 0; i < 64 * PAGE; i += PAGE) {
+      assertEquals(i == 3 * PAGE ? 9 : 0, region.buffer().get(i));
+    }
+    long faults = OperatingSystem.threadMinorFaults() - before;
+    // Kernels before 5.14 do not know how to.
+    assumeTrue(populated, "this kernel cannot populate memory that is mapped already");
+    assertTrue(faults < 32, () -> "page faults " + faults);
+    region.free();
+    assertThrows(IllegalStateException.class, region::populate);
+  }
+
+  @Test
+  void shouldSayThatItDidNotWhenTheKernelCannotPopulate() {
+    MappedRegion region = map(64, PAGE, HugePages.OFF, Prefault.NONE);
+    calls.madviseErrors.put(NativeCalls.MADV_POPULATE_WRITE, NativeCalls.EINVAL);
+    assertFalse(region.populate());
+    calls.madviseErrors.put(NativeCalls.MADV_POPULATE_WRITE, NativeCalls.ENOMEM);
+    assertThrows(OutOfMemoryError.class, region::populate);
+    region.free();
   }
 }

@@ -28,7 +28,7 @@ class AddressDirectoryTest {
 
     TestSpan(MemoryRegion region) {
       this.region = region;
-      this.block = new PooledBlock(region, 0, region.sizeBytes(), null, 0, 0);
+      this.block = new PooledBlock(region, 0, region.sizeBytes(), 0, 0);
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +26,7 @@ class ArenaTest {
 
   @Test
   void shouldPlaceChunksOneBehindTheOtherWhenTheyFit() {
-    Arena.Layout layout = new Arena.Layout();
+    Arena.Layout layout = new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
     assertEquals(new Arena.Place(0, 0), layout.place(100, 64));
     assertEquals(new Arena.Place(0, 128), layout.place(100, 64));
     assertEquals(new Arena.Place(0, 4096), layout.place(10, 4096));
@@ -37,7 +38,7 @@ class ArenaTest {
 
   @Test
   void shouldOpenAnotherRegionWhenTheLimitIsReached() {
-    Arena.Layout layout = new Arena.Layout(300);
+    Arena.Layout layout = new Arena.Layout(300, 1);
     assertEquals(new Arena.Place(0, 0), layout.place(200, 64));
     assertEquals(new Arena.Place(0, 256), layout.place(44, 64));
     assertEquals(new Arena.Place(1, 0), layout.place(1, 1));
@@ -51,7 +52,7 @@ class ArenaTest {
   void shouldStayWithinWhatABufferSeesWhenPlansAreLarge() {
     long seed = 3;
     SplittableRandom random = new SplittableRandom(seed);
-    Arena.Layout layout = new Arena.Layout();
+    Arena.Layout layout = new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
     long chunks = 0;
     for (int i = 0; i < 200; i++) {
       long bytes = random.nextLong(1, GIB);
@@ -65,7 +66,7 @@ class ArenaTest {
 
   @Test
   void shouldLeaveRoomToAlignWhenARegionIsNearlyFull() {
-    Arena.Layout layout = new Arena.Layout();
+    Arena.Layout layout = new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
     layout.place(GIB, 64);
     // Ends a page before 2 GiB, but with 64 KiB to align the region would not be to be had.
     layout.place(GIB - 64 * KIB + 4096, 64 * KIB);
@@ -93,7 +94,7 @@ class ArenaTest {
   }
 
   private static Arena.Layout threeRegions() {
-    Arena.Layout layout = new Arena.Layout(100 * KIB);
+    Arena.Layout layout = new Arena.Layout(100 * KIB, 1);
     for (int i = 0; i < 3; i++) {
       layout.place(60 * KIB, 8192);
       layout.place(32 * KIB, 64);
@@ -103,7 +104,7 @@ class ArenaTest {
 
   @Test
   void shouldReserveEveryRegionWhenThereAreSeveral() {
-    Arena arena = Arena.reserve(source, threeRegions());
+    Arena arena = Arena.reserve(source, threeRegions(), region -> {});
     assertEquals(3, arena.regions().size());
     assertEquals(3 * 92 * KIB, arena.bytes());
     assertEquals(3 * 92 * KIB, source.bytesReserved());
@@ -118,64 +119,68 @@ class ArenaTest {
   @Test
   void shouldKeepNothingWhenARegionIsNotToBeHad() {
     SubAllocator tight = SubAllocator.direct(200 * KIB);
-    assertThrows(OutOfNativeMemoryException.class, () -> Arena.reserve(tight, threeRegions()));
+    assertThrows(
+        OutOfNativeMemoryException.class, () -> Arena.reserve(tight, threeRegions(), region -> {}));
     assertEquals(0, tight.bytesReserved());
+  }
+
+  private static PooledBlock find(ArenaSpan[] spans, long address) {
+    return Arrays.stream(spans)
+        .map(span -> span.find(address))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse(null);
   }
 
   @Test
   void shouldFindTheBlockWhenAnAddressIsInOneOfSeveralRegions() {
-    Arena.Layout layout = new Arena.Layout(100 * KIB);
+    Arena.Layout layout = new Arena.Layout(100 * KIB, 1);
     List<Arena.Place> large = new ArrayList<>();
     List<Arena.Place> little = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       large.add(layout.place(60 * KIB, 64));
       little.add(layout.place(36 * KIB, 64));
     }
-    Arena arena = Arena.reserve(source, layout);
-    Buffer largeBuffer = new Buffer(6, 60 * KIB, 64, large.toArray(Arena.Place[]::new), arena);
-    Buffer littleBuffer = new Buffer(0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
-    List<ArenaSpan> spans = new ArrayList<>();
+    Arena arena = Arena.reserve(source, layout, region -> {});
+    Buffer largeBuffer = new Buffer(6, 6, 60 * KIB, 64, large.toArray(Arena.Place[]::new), arena);
+    Buffer littleBuffer = new Buffer(0, 0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
+    List<PooledBlock> blocks = new ArrayList<>(largeBuffer.blocks());
+    blocks.addAll(littleBuffer.blocks());
+    ArenaSpan[] spans = ArenaSpan.over(arena.regions(), blocks, 4096);
     for (int i = 0; i < 3; i++) {
-      ArenaSpan span = new ArenaSpan(arena.region(i), 4096);
-      Arrays.stream(largeBuffer.blocks()).forEach(span::add);
-      Arrays.stream(littleBuffer.blocks()).forEach(span::add);
-      spans.add(span);
-    }
-    for (int i = 0; i < 3; i++) {
-      PooledBlock first = largeBuffer.allocate(64);
-      PooledBlock second = littleBuffer.allocate(64);
-      ArenaSpan span = spans.get(i);
-      assertEquals(arena.region(i).address(), span.startAddress());
-      assertEquals(96 * KIB, span.bytes());
+      PooledBlock first = largeBuffer.claimAny();
+      PooledBlock second = littleBuffer.claimAny();
+      long start = arena.region(i).address();
       for (int offset = 0; offset < 96 * KIB; offset += 512) {
-        assertSame(offset < 60 * KIB ? first : second, span.blockAt(offset), "offset " + offset);
+        assertSame(
+            offset < 60 * KIB ? first : second, find(spans, start + offset), "offset " + offset);
       }
-      assertSame(second, span.blockAt(96 * KIB - 1));
+      assertSame(second, find(spans, start + 96 * KIB - 1));
       assertEquals(first.startAddress() + 60 * KIB, second.startAddress());
     }
-    assertNull(largeBuffer.allocate(64));
+    assertNull(largeBuffer.claimAny());
     arena.free();
   }
 
   @Test
   void shouldFindNothingWhenAnAddressIsInThePaddingBetweenChunks() {
-    Arena.Layout layout = new Arena.Layout();
+    Arena.Layout layout = new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
     Arena.Place[] first = {layout.place(36 * KIB, 64)};
     Arena.Place[] second = {layout.place(64 * KIB, 64 * KIB)};
-    Arena arena = Arena.reserve(source, layout);
-    Buffer little = new Buffer(0, 36 * KIB, 64, first, arena);
-    Buffer aligned = new Buffer(7, 64 * KIB, 64 * KIB, second, arena);
-    ArenaSpan span = new ArenaSpan(arena.region(0), 4096);
-    span.add(little.blocks()[0]);
-    span.add(aligned.blocks()[0]);
-    PooledBlock inLittle = little.allocate(64);
-    PooledBlock inAligned = aligned.allocate(64 * KIB);
+    Arena arena = Arena.reserve(source, layout, region -> {});
+    Buffer little = new Buffer(0, 0, 36 * KIB, 64, first, arena);
+    Buffer aligned = new Buffer(7, 7, 64 * KIB, 64 * KIB, second, arena);
+    ArenaSpan[] spans =
+        ArenaSpan.over(
+            arena.regions(), List.of(little.blocks().get(0), aligned.blocks().get(0)), 4096);
+    long start = arena.region(0).address();
+    PooledBlock inLittle = little.claimAny();
+    PooledBlock inAligned = aligned.claimAny();
     assertEquals(0, inAligned.startAddress() % (64 * KIB));
-    assertSame(inLittle, span.blockAt(36 * KIB - 1));
-    assertNull(span.blockAt(36 * KIB));
-    assertNull(span.blockAt(64 * KIB - 1));
-    assertSame(inAligned, span.blockAt(64 * KIB));
-    assertNull(little.allocate(128), "chunks aligned to 64 only");
+    assertSame(inLittle, find(spans, start + 36 * KIB - 1));
+    assertNull(find(spans, start + 36 * KIB));
+    assertNull(find(spans, start + 64 * KIB - 1));
+    assertSame(inAligned, find(spans, start + 64 * KIB));
     arena.free();
   }
 }

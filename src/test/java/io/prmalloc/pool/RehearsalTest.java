@@ -39,7 +39,14 @@ class RehearsalTest {
 
   /** Runs steps through a pool with so many blocks; how many requests find none. */
   private int misses(LifetimePlan plan, int[] blocks, double maxOversize, List<Event> events) {
-    BinTable table = BinTable.build(plan, blocks, maxOversize, source);
+    BinTable table =
+        BinTable.build(
+            plan,
+            blocks,
+            maxOversize,
+            source,
+            new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1),
+            region -> {});
     int misses = 0;
     Map<Integer, PooledBlock> out = new HashMap<>();
     for (Event event : events) {
@@ -64,8 +71,8 @@ class RehearsalTest {
   /** The way of TensorPoolAllocator. */
   private static PooledBlock take(BinTable table, Event event) {
     int alignment = (int) event.alignment();
-    PooledBlock block = Candidate.allocate(table.candidates(event.bytes()), alignment);
-    return block != null ? block : table.allocateSlowly(event.bytes(), alignment);
+    PooledBlock block = alignment > BinTable.MIN_ALIGNMENT ? null : table.take(event.bytes());
+    return block != null ? block : table.takeSlowly(event.bytes(), alignment);
   }
 
   private static List<Event> repeated(List<Event> step, int times) {

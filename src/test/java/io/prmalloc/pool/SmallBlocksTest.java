@@ -38,7 +38,7 @@ class SmallBlocksTest {
   }
 
   private static PooledBlock take(SmallBlocks small, int bytes, int alignment) {
-    PooledBlock block = Candidate.allocate(small.candidates(bytes, alignment), alignment);
+    PooledBlock block = small.take(bytes, alignment);
     if (block == null) {
       block = small.allocateSlowly(bytes, alignment);
     }
@@ -286,7 +286,7 @@ class SmallBlocksTest {
             if (tries.merge(index, 1, Integer::sum) == 1) {
               throw new OutOfMemoryError("no heap for block " + index);
             }
-            return new PooledBlock(region, 64L * index, 64, null, index, 0);
+            return new PooledBlock(region, 64L * index, 64, index, 0);
           }
         };
     assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));

@@ -85,9 +85,17 @@ class ResidentMemoryTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"DIRECT, false", "MMAP, false", "MMAP, true", "MMAP_HUGE, false"})
-  void shouldPeakLittleAbovePoolAndJvmWhenWarmingUp(Source source, boolean inBackground)
-      throws Exception {
+  @CsvSource({
+    "DIRECT, false, 1",
+    "DIRECT, true, 1",
+    "DIRECT, true, 2",
+    "MMAP, false, 1",
+    "MMAP, true, 1",
+    "MMAP, true, 2",
+    "MMAP_HUGE, false, 1"
+  })
+  void shouldPeakLittleAbovePoolAndJvmWhenWarmingUp(
+      Source source, boolean inBackground, int threads) throws Exception {
     long[] bytes =
         Arrays.stream(
                 ChildJvm.run(
@@ -95,7 +103,8 @@ class ResidentMemoryTest {
                         Map.of(),
                         WarmUp.class,
                         source.name(),
-                        Boolean.toString(inBackground))
+                        Boolean.toString(inBackground),
+                        Integer.toString(threads))
                     .strip()
                     .split(" ", -1))
             .mapToLong(Long::parseLong)

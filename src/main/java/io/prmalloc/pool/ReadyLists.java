@@ -1,0 +1,145 @@
+package io.prmalloc.pool;
+
+import java.util.List;
+
+/**
+ * Where to look for a free block: lists of those that came home, by bin and by stripe.
+ *
+ * <p>Threading: any thread.
+ */
+final class ReadyLists {
+
+  // The truth about a block is the state in the block itself: whoever wins the compare-and-set from
+  // "home" to "claimed" has it, and a close is the compare-and-set back (see Block). Two atomic
+  // instructions for a pair, each on a cache line that belongs to the block alone. There is no
+  // third
+  // place that must agree with them: what is kept here are hints, in plain memory, and a hint that
+  // is wrong costs time and nothing else.
+  //
+  //   heads   stripe 0:  | list 0 | list 1 | list 2 | ...        each the number of a block, or 0
+  //           stripe 1:  | list 0 | list 1 | list 2 | ...
+  //
+  // A list is linked through the blocks (PooledBlock.nextReady). A thread puts what it closes on
+  // the list of its own stripe and takes from there: last in, first out, so that the block it gets
+  // is the one it just had in its cache, and no other thread's close touches the same line.
+  //
+  // Which stripe is a thread's? The one its number says. There is no ThreadLocal, nothing is kept
+  // per thread, and nothing is left behind when one ends; a virtual thread costs nothing extra.
+  //
+  // What races do. Two threads on one stripe, or a thief and the owner, may both read a head before
+  // either writes it. Then
+  //   - both go for one block: one of them wins the claim, the other looks on;
+  //   - one push overwrites another: a block is home and on no list;
+  //   - links end up in a ring, or lead from one list into another: a walk takes a few steps and
+  //     no more, and every push of a block mends its link.
+  // A busy block on a list is dropped by whoever meets it; its close will list it again. A free
+  // block on no list is found by Buffer.claimAny, which asks the blocks themselves, before any
+  // request goes to the system.
+  //
+  // A thread whose own list is empty looks at the other stripes' lists before it borrows from
+  // another bin: no block is stranded with a thread that is idle. So memory handed from a producer
+  // to a consumer comes back by theft, and what is in flight bounds what is needed.
+  //
+  // Memory order: heads and links are plain, for nothing is concluded from them. `blocks` is
+  // filled before the table that holds this object is published.
+
+  /** How many blocks on one list are tried at most. */
+  private static final int MAX_WALK = 8;
+
+  private static final int MIN_STRIPES = 8;
+  private static final int MAX_STRIPES = 64;
+
+  /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
+  private static final int PADDING = 32;
+
+  private final int[] heads;
+  private final int stripeMask;
+  private final int stripeShift;
+
+  /** By number; there is none with number 0. */
+  private final PooledBlock[] blocks;
+
+  /**
+   * @param lists how many lists there are
+   * @param blocks all blocks, all at home; the one at position i is given the number i + 1
+   */
+  ReadyLists(int lists, List<PooledBlock> blocks) {
+    this(lists, blocks, 4 * Runtime.getRuntime().availableProcessors());
+  }
+
+  /**
+   * @param stripes how many are wanted; a power of two near it is taken
+   */
+  ReadyLists(int lists, List<PooledBlock> blocks, int stripes) {
+    int most = Math.min(MAX_STRIPES, Math.max(MIN_STRIPES, stripes));
+    this.stripeMask = Integer.highestOneBit(most) - 1;
+    this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(lists + PADDING - 1);
+    this.heads = new int[(stripeMask + 1) << stripeShift];
+    this.blocks = new PooledBlock[blocks.size() + 1];
+    // The first block of a list is to be the first to be taken.
+    for (int i = blocks.size(); i > 0; i--) {
+      PooledBlock block = blocks.get(i - 1);
+      this.blocks[i] = block;
+      block.listIn(this, i);
+      put(block);
+    }
+  }
+
+  // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
+  // the JIT takes the caller for cold, as it does in the handler of a try-with-resources; the
+  // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
+
+  private int stripe() {
+    return (int) Thread.currentThread().getId() & stripeMask;
+  }
+
+  private int headOf(int stripe, int list) {
+    return (stripe << stripeShift) | list;
+  }
+
+  /** Claims the block that this stripe put on the list last, or gives null. */
+  PooledBlock take(int list) {
+    int at = headOf(stripe(), list);
+    int number = heads[at];
+    return number != 0 ? takeFirst(at, number) : null;
+  }
+
+  private PooledBlock takeFirst(int at, int number) {
+    PooledBlock block = blocks[number];
+    heads[at] = block.nextReady();
+    return block.claim() ? block : null;
+  }
+
+  /** Claims a block of the list from whichever stripe has one, this one first, or gives null. */
+  PooledBlock takeFromAny(int list) {
+    int own = stripe();
+    for (int i = 0; i <= stripeMask; i++) {
+      int at = headOf((own + i) & stripeMask, list);
+      for (int step = 0; step < MAX_WALK; step++) {
+        int number = heads[at];
+        if (number == 0) {
+          break;
+        }
+        PooledBlock block = takeFirst(at, number);
+        if (block != null) {
+          return block;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Lists a block that is home now. */
+  void put(PooledBlock block) {
+    putFirst(headOf(stripe(), block.list()), block);
+  }
+
+  private void putFirst(int at, PooledBlock block) {
+    int first = heads[at];
+    // Whoever found the block by asking it has left it on its list: it must not follow itself.
+    if (first != block.number()) {
+      block.nextReady(first);
+      heads[at] = block.number();
+    }
+  }
+}
