@@ -17,14 +17,15 @@ final class InputArguments {
       index = "0",
       paramLabel = "INPUT",
       description =
-          "The trace: a file of events, a directory of MNN profiler files (with --batch), or"
-              + " sample:mobilenet.")
+          "The trace: a file of events, a CSV of lifetimes or records, a directory of MNN"
+              + " profiler files (with --batch), or sample:mobilenet.")
   private String input;
 
   @Option(
       names = "--format",
       paramLabel = "NAME",
-      description = "How to read INPUT: events or mnn. Default: told from its content.")
+      description =
+          "How to read INPUT: events, mnn, lifetimes or records. Default: told from its content.")
   private TraceFormat format;
 
   @Option(

@@ -45,7 +45,8 @@ class TraceFormatTest {
         assertThrows(TraceFormatException.class, () -> TraceFormat.detect(file));
 
     assertEquals(
-        file + ":2: starts with `allocate 5`, which no known format does (events, mnn)",
+        file
+            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records)",
         wrong.getMessage());
   }
 
