@@ -1,6 +1,8 @@
 package io.prmalloc.plan;
 
 import io.prmalloc.Requests;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 
@@ -110,6 +112,29 @@ public final class OffsetsAssignment {
   /** How large the arena is in bytes. Threading: any thread. */
   public long totalBytes() {
     return totalBytes;
+  }
+
+  /**
+   * Takes the memory of this plan and gives every tensor its buffer there. In a try-with-resources:
+   *
+   * <pre>{@code
+   * try (PlannedArena arena = plan.open(SubAllocator.direct())) {
+   *   ByteBuffer input = arena.byteBuffer(0);
+   * }
+   * }</pre>
+   *
+   * <p>A plan of more than 2 GiB − 1 bytes comes in several regions, cut where no tensor lies
+   * across.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param memory where it comes from and goes back to
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is held
+   *     then
+   * @throws IllegalStateException if the plan is larger than a region and has no place to cut
+   */
+  public PlannedArena open(SubAllocator memory) {
+    return PlannedArena.open(this, memory, MemoryRegion.MAX_BYTES);
   }
 
   @Override
