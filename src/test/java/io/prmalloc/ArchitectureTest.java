@@ -28,6 +28,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.lifetime..")
           .layer("plan")
           .definedBy("io.prmalloc.plan..")
+          .layer("tflite")
+          .definedBy("io.prmalloc.tflite..")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -40,8 +42,10 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("tflite")
+          .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("plan")
-          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "cli")
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers("lifetime", "plan", "pool", "trace", "cli");
 
@@ -93,7 +97,7 @@ class ArchitectureTest {
   static final ArchRule FLATBUFFERS_STAYS_WITH_ITS_READER =
       noClasses()
           .that()
-          .resideOutsideOfPackage("io.prmalloc.trace.tflite..")
+          .resideOutsideOfPackage("io.prmalloc.tflite..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.google.flatbuffers..");

@@ -3,10 +3,13 @@ package io.prmalloc.trace;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.ShapedUsageRecord;
 import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.plan.arena.ArenaOptions;
+import io.prmalloc.plan.arena.Graph;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -95,6 +98,22 @@ public final class TensorLifetimes {
       }
     }
     return of(trace.name(), ids, List.of(records));
+  }
+
+  /**
+   * The tensors that a graph's arena holds, if nothing is preserved; a node is a task. The id of a
+   * tensor is its index.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param name what people call the graph
+   */
+  public static TensorLifetimes of(String name, Graph graph) {
+    Map<Integer, TensorUsageRecord> usage = graph.usageRecords(ArenaOptions.DEFAULT);
+    return of(
+        name,
+        usage.keySet().stream().map(index -> Integer.toString(index)).toList(),
+        List.copyOf(usage.values()));
   }
 
   /** What people call the whole, such as the path of its file. Threading: any thread. */

@@ -1,4 +1,4 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -12,7 +12,6 @@ import io.prmalloc.plan.arena.Graph.Node;
 import io.prmalloc.plan.arena.Graph.Tensor;
 import io.prmalloc.plan.arena.TensorKind;
 import io.prmalloc.trace.MobileNetGraphs;
-import io.prmalloc.trace.TraceFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -38,7 +37,7 @@ class TfliteReaderTest {
   }
 
   private static void assertWrong(String message, byte[] model) {
-    TraceFormatException wrong = assertThrows(TraceFormatException.class, () -> read(model));
+    TfliteFormatException wrong = assertThrows(TfliteFormatException.class, () -> read(model));
     assertEquals("m.tflite: " + message, wrong.getMessage());
     assertEquals("m.tflite", wrong.file());
   }
@@ -103,7 +102,7 @@ class TfliteReaderTest {
     assertEquals("body", TfliteReader.read(file, 1).tensors().get(0).name());
     assertEquals(
         file + ": subgraphs: there is no subgraph 2; there are 2, from 0",
-        assertThrows(TraceFormatException.class, () -> TfliteReader.read(file, 2)).getMessage());
+        assertThrows(TfliteFormatException.class, () -> TfliteReader.read(file, 2)).getMessage());
     assertEquals(
         "subgraph -1 is negative; the least is 0",
         assertThrows(IllegalArgumentException.class, () -> TfliteReader.read(file, -1))
@@ -226,7 +225,7 @@ class TfliteReaderTest {
     byte[] model = writer.endSubgraph(of(0), NONE).finish();
     assertTrue(model.length < 10_000, "bytes: " + model.length);
 
-    TraceFormatException wrong = assertThrows(TraceFormatException.class, () -> read(model));
+    TfliteFormatException wrong = assertThrows(TfliteFormatException.class, () -> read(model));
 
     assertTrue(
         wrong

@@ -1,4 +1,4 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 /**
  * The types of a tensor's elements: the schema's number, and bits of one element.

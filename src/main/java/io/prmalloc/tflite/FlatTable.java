@@ -1,4 +1,4 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 import com.google.flatbuffers.Table;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +31,7 @@ final class FlatTable extends Table {
   /**
    * @param position where it begins; at least 4 bytes of the file lie there
    * @param place what errors call it; empty for the root
-   * @throws io.prmalloc.trace.TraceFormatException if it or its vtable is not inside the file
+   * @throws TfliteFormatException if it or its vtable is not inside the file
    */
   FlatTable(FlatFile file, int position, String place) {
     this.file = file;

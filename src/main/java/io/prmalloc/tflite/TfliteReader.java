@@ -1,11 +1,10 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.plan.arena.Graph.Node;
 import io.prmalloc.plan.arena.Graph.Tensor;
 import io.prmalloc.plan.arena.InvalidGraphException;
 import io.prmalloc.plan.arena.TensorKind;
-import io.prmalloc.trace.TraceFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -85,7 +84,7 @@ public final class TfliteReader {
    * <p>Threading: any thread.
    *
    * @param subgraph which of the model's graphs, from 0; 0 is the main one
-   * @throws TraceFormatException if the file is no model, is cut short, points outside itself,
+   * @throws TfliteFormatException if the file is no model, is cut short, points outside itself,
    *     holds a shape that overflows, or what it describes is no graph; the message names the file
    *     and the place
    * @throws IllegalArgumentException if {@code subgraph} is negative

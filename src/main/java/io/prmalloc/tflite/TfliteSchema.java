@@ -1,4 +1,4 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 /**
  * Where the schema of TensorFlow Lite, version 3 (with 3a to 3c), keeps what we read. A field is

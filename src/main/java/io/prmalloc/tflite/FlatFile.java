@@ -1,6 +1,5 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
-import io.prmalloc.trace.TraceFormatException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -37,10 +36,8 @@ final class FlatFile {
   }
 
   /** An error at a place in the file; empty for the file as a whole. */
-  TraceFormatException error(String place, String what) {
-    return place.isEmpty()
-        ? TraceFormatException.ofFile(name, what)
-        : TraceFormatException.atEntry(name, place, what);
+  TfliteFormatException error(String place, String what) {
+    return new TfliteFormatException(name, place, what);
   }
 
   /** Refuses a stretch that is not all inside the file. */

@@ -1,9 +1,8 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.prmalloc.trace.TraceFormatException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -78,7 +77,7 @@ class TfliteFuzzTest {
     try {
       TfliteReader.read("fuzz.tflite", ByteBuffer.wrap(model), model.length, subgraph);
       read++;
-    } catch (TraceFormatException documented) {
+    } catch (TfliteFormatException documented) {
       refused++;
       String message = documented.getMessage();
       if (!message.startsWith("fuzz.tflite: ") || message.length() > 500) {

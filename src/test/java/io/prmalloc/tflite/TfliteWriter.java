@@ -1,4 +1,4 @@
-package io.prmalloc.trace.tflite;
+package io.prmalloc.tflite;
 
 import com.google.flatbuffers.FlatBufferBuilder;
 import io.prmalloc.plan.arena.Graph;
