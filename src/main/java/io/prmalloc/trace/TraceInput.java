@@ -36,4 +36,22 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
     Path path = Path.of(text);
     return (format == null ? TraceFormat.detect(path) : format).read(path, batch);
   }
+
+  /**
+   * Reads the step as the lives of its tensors.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if the file does not hold a trace
+   * @throws IllegalArgumentException if there is no such sample, or the options do not fit the
+   *     input
+   * @throws java.io.UncheckedIOException if the file is not there or cannot be read
+   */
+  public TensorLifetimes readLifetimes() {
+    if (text.startsWith(SAMPLE)) {
+      return TensorLifetimes.of(read());
+    }
+    Path path = Path.of(text);
+    return (format == null ? TraceFormat.detect(path) : format).readLifetimes(path, batch);
+  }
 }
