@@ -26,8 +26,7 @@ final class InputArguments {
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes, records, graph or tflite. Default: told from"
-              + " its content.")
+          "How to read INPUT: events, mnn, lifetimes, records or graph. Default: told from its content.")
   private TraceFormat format;
 
   @Option(

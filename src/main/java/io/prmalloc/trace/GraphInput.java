@@ -57,7 +57,7 @@ public record GraphInput(String text, Integer subgraph) {
     }
   }
 
-  static Graph readModel(Path path, int subgraph) {
+  private static Graph readModel(Path path, int subgraph) {
     try {
       return TfliteReader.read(path, subgraph);
     } catch (TfliteFormatException wrong) {

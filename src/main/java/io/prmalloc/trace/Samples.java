@@ -29,7 +29,20 @@ final class Samples {
   static Trace read(String name) {
     return name.equals(MOBILENET)
         ? EventsReader.read("sample:" + name, bytes(name))
-        : TensorLifetimes.of("sample:" + name, graph(name)).toTrace();
+        : lifetimes(name).toTrace();
+  }
+
+  /**
+   * The tensors of a trace or a graph.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if there is no such sample
+   */
+  static TensorLifetimes lifetimes(String name) {
+    return name.equals(MOBILENET)
+        ? TensorLifetimes.of(read(name))
+        : TensorLifetimes.of("sample:" + name, graph(name));
   }
 
   /**

@@ -25,6 +25,8 @@ public final class TensorLifetimes {
   private final List<TensorUsageRecord> records;
   // Empty if sizes are bytes.
   private final List<ShapedUsageRecord> shapedRecords;
+  // What people see; the ids if nothing is more telling.
+  private final List<String> labels;
   // The file's own table, to be written back; null if it was no table.
   private final CsvTable table;
 
@@ -34,8 +36,19 @@ public final class TensorLifetimes {
       List<TensorUsageRecord> records,
       List<ShapedUsageRecord> shapedRecords,
       CsvTable table) {
+    this(name, ids, ids, records, shapedRecords, table);
+  }
+
+  private TensorLifetimes(
+      String name,
+      List<String> ids,
+      List<String> labels,
+      List<TensorUsageRecord> records,
+      List<ShapedUsageRecord> shapedRecords,
+      CsvTable table) {
     this.name = name;
     this.ids = List.copyOf(ids);
+    this.labels = List.copyOf(labels);
     this.records = List.copyOf(records);
     this.shapedRecords = List.copyOf(shapedRecords);
     this.table = table;
@@ -101,19 +114,21 @@ public final class TensorLifetimes {
   }
 
   /**
-   * The tensors that a graph's arena holds, if nothing is preserved; a node is a task. The id of a
-   * tensor is its index.
+   * The tensors of a graph that live in the arena, as its nodes run in order; an id is the tensor's
+   * index, a node is a task.
    *
    * <p>Threading: any thread.
    *
    * @param name what people call the graph
    */
   public static TensorLifetimes of(String name, Graph graph) {
-    Map<Integer, TensorUsageRecord> usage = graph.usageRecords(ArenaOptions.DEFAULT);
-    return of(
-        name,
-        usage.keySet().stream().map(index -> Integer.toString(index)).toList(),
-        List.copyOf(usage.values()));
+    Map<Integer, TensorUsageRecord> records = graph.usageRecords(ArenaOptions.DEFAULT);
+    List<String> ids = records.keySet().stream().map(String::valueOf).toList();
+    List<String> labels =
+        records.keySet().stream()
+            .map(index -> (index + " " + graph.tensors().get(index).name()).strip())
+            .toList();
+    return new TensorLifetimes(name, ids, labels, List.copyOf(records.values()), List.of(), null);
   }
 
   /** What people call the whole, such as the path of its file. Threading: any thread. */
@@ -129,6 +144,13 @@ public final class TensorLifetimes {
   /** What people call each tensor. Threading: any thread. */
   public List<String> ids() {
     return ids;
+  }
+
+  /**
+   * What a picture shows of each tensor: its id, and its name if it has one. Threading: any thread.
+   */
+  public List<String> labels() {
+    return labels;
   }
 
   /**

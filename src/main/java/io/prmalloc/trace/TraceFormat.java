@@ -23,10 +23,8 @@ public enum TraceFormat {
   LIFETIMES,
   /** CSV {@code id,size,first,last}: tasks, both included; sizes may be shapes, {@code 2x8}. */
   RECORDS,
-  /** A graph in JSON, run once; see {@link GraphReader}. */
-  GRAPH,
-  /** The main graph of a model of TensorFlow Lite, run once. */
-  TFLITE;
+  /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
+  GRAPH;
 
   /** As the command line has it: {@code events}, {@code lifetimes}. Threading: any thread. */
   public String label() {
@@ -41,7 +39,7 @@ public enum TraceFormat {
    * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
    * not blank starts with {@code a} or {@code f} and a blank is {@code events}, one whose first
    * line names the columns of {@code lifetimes} or {@code records} is that, one that starts with a
-   * brace is {@code graph}, one with TensorFlow Lite's mark or name {@code tflite}.
+   * brace, or has TensorFlow Lite's mark or name, is {@code graph}.
    *
    * <p>Threading: any thread.
    *
@@ -53,7 +51,7 @@ public enum TraceFormat {
       return MNN;
     }
     if (GraphInput.isModel(path)) {
-      return TFLITE;
+      return GRAPH;
     }
     String start = new String(startOf(path), StandardCharsets.UTF_8).replaceFirst("^\uFEFF", "");
     if (start.isBlank()) {
@@ -108,7 +106,7 @@ public enum TraceFormat {
     return switch (this) {
       case MNN -> MnnReader.read(path, batch).toTrace();
       case EVENTS -> EventsReader.read(path.toString(), bytes(path, batch));
-      case LIFETIMES, RECORDS, GRAPH, TFLITE -> readLifetimes(path, batch).toTrace();
+      case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
     };
   }
 
@@ -132,11 +130,7 @@ public enum TraceFormat {
           LivesReader.read(path.toString(), bytes(path, batch), LivesReader.RECORDS_COLUMNS);
       case GRAPH -> {
         checkNoBatch(path, batch);
-        yield TensorLifetimes.of(path.toString(), GraphReader.read(path));
-      }
-      case TFLITE -> {
-        checkNoBatch(path, batch);
-        yield TensorLifetimes.of(path.toString(), GraphInput.readModel(path, 0));
+        yield TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
       }
     };
   }

@@ -40,7 +40,7 @@ class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "replay --help", "learn --help"})
+  @ValueSource(strings = {"--help", "replay --help", "learn --help", "plan --help"})
   void shouldExplainWhenAskedForHelp(String words) {
     Outcome outcome = runWords(words);
 

@@ -49,7 +49,7 @@ class TraceFormatTest {
 
     assertEquals(
         file
-            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph, tflite)",
+            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph)",
         wrong.getMessage());
   }
 
@@ -97,9 +97,9 @@ class TraceFormatTest {
     assertEquals(TraceFormat.GRAPH, TraceFormat.detect(json));
     Path model = directory.resolve("model.bin");
     Files.write(model, TfliteWriter.model(GraphReader.read(json)));
-    assertEquals(TraceFormat.TFLITE, TraceFormat.detect(model));
+    assertEquals(TraceFormat.GRAPH, TraceFormat.detect(model));
     Path cut = Files.write(directory.resolve("cut.tflite"), new byte[3]);
-    assertEquals(TraceFormat.TFLITE, TraceFormat.detect(cut));
+    assertEquals(TraceFormat.GRAPH, TraceFormat.detect(cut));
 
     for (Path path : List.of(json, model)) {
       TensorLifetimes lifetimes = TraceFormat.detect(path).readLifetimes(path, null);
@@ -117,7 +117,7 @@ class TraceFormatTest {
     }
     assertEquals(
         cut + ": is cut short: it has 3 bytes",
-        assertThrows(TraceFormatException.class, () -> TraceFormat.TFLITE.readLifetimes(cut, null))
+        assertThrows(TraceFormatException.class, () -> TraceFormat.GRAPH.readLifetimes(cut, null))
             .getMessage());
   }
 
