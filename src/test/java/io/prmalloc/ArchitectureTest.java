@@ -30,6 +30,10 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.plan..")
           .layer("tflite")
           .definedBy("io.prmalloc.tflite..")
+          .layer("wire")
+          .definedBy("io.prmalloc.tensor.wire..")
+          .layer("tensor")
+          .definedBy("io.prmalloc.tensor")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -46,8 +50,31 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("plan")
           .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "cli")
+          .whereLayer("wire")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("tensor")
+          .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("lifetime", "plan", "pool", "trace", "cli");
+          .mayOnlyBeAccessedByLayers("tensor", "wire", "lifetime", "plan", "pool", "trace", "cli");
+
+  @ArchTest
+  static final ArchRule TENSORS_KNOW_ONLY_THE_PUBLIC_FACE =
+      classes()
+          .that()
+          .resideInAPackage("io.prmalloc.tensor..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "io.prmalloc", "io.prmalloc.tensor..", "com.google.protobuf..");
+
+  @ArchTest
+  static final ArchRule PROTOBUF_STAYS_WITH_THE_WIRE =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.tensor.wire..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.protobuf..");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
@@ -62,7 +89,8 @@ class ArchitectureTest {
               "io.prmalloc.os..",
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
-              "io.prmalloc.pool..")
+              "io.prmalloc.pool..",
+              "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
           // The JDK's management lies in three packages.
