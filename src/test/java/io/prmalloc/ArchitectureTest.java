@@ -20,6 +20,8 @@ class ArchitectureTest {
           .consideringOnlyDependenciesInLayers()
           .layer("cli")
           .definedBy("io.prmalloc.cli..")
+          .layer("report")
+          .definedBy("io.prmalloc.report..")
           .layer("trace")
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
@@ -34,16 +36,18 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.os..")
           .whereLayer("cli")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("trace")
+          .whereLayer("report")
           .mayOnlyBeAccessedByLayers("cli")
+          .whereLayer("trace")
+          .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("plan")
-          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("lifetime", "plan", "pool", "trace", "cli");
+          .mayOnlyBeAccessedByLayers("lifetime", "plan", "pool", "trace", "report", "cli");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
