@@ -20,6 +20,8 @@ class ArchitectureTest {
           .consideringOnlyDependenciesInLayers()
           .layer("cli")
           .definedBy("io.prmalloc.cli..")
+          .layer("report")
+          .definedBy("io.prmalloc.report..")
           .layer("trace")
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
@@ -40,8 +42,10 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.os..")
           .whereLayer("cli")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("trace")
+          .whereLayer("report")
           .mayOnlyBeAccessedByLayers("cli")
+          .whereLayer("trace")
+          .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
@@ -49,13 +53,14 @@ class ArchitectureTest {
           .whereLayer("tflite")
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("plan")
-          .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "report", "cli")
           .whereLayer("wire")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("tensor")
           .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("tensor", "wire", "lifetime", "plan", "pool", "trace", "cli");
+          .mayOnlyBeAccessedByLayers(
+              "tensor", "wire", "lifetime", "plan", "pool", "trace", "report", "cli");
 
   @ArchTest
   static final ArchRule TENSORS_KNOW_ONLY_THE_PUBLIC_FACE =

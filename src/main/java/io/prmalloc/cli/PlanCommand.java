@@ -1,6 +1,7 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.report.PlanPage;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanOptions;
@@ -53,7 +54,8 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  prmalloc plan sample:mobilenet-v1",
-      "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv"
+      "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
+      "  prmalloc plan model.tflite --report plan.html"
     })
 final class PlanCommand implements Callable<Integer> {
 
@@ -99,6 +101,12 @@ final class PlanCommand implements Callable<Integer> {
       description = "Write the tensors as CSV with the offsets of the smallest plan.")
   private Path out;
 
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Draw the plans on a page for the browser.")
+  private Path page;
+
   @Option(names = "--json", description = "Print one JSON document instead of a table.")
   private boolean json;
 
@@ -112,9 +120,12 @@ final class PlanCommand implements Callable<Integer> {
             Optional.ofNullable(timeout()),
             capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity));
     TensorLifetimes tensors = input.read();
-    if (out != null && tensors.dimensions() > 1) {
+    if ((out != null || page != null) && tensors.dimensions() > 1) {
       throw new IllegalArgumentException(
-          "--out writes offsets, which sizes of " + tensors.dimensions() + " dimensions have not");
+          (out != null ? "--out writes" : "--report draws")
+              + " offsets, which sizes of "
+              + tensors.dimensions()
+              + " dimensions have not");
     }
     Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
     List<PlanRun> runs;
@@ -126,6 +137,9 @@ final class PlanCommand implements Callable<Integer> {
     if (failures.isEmpty() && out != null) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
       OutputFile.write(out, tensors.toCsv(best));
+    }
+    if (page != null) {
+      OutputFile.write(page, PlanPage.html(report));
     }
     PrintWriter console = spec.commandLine().getOut();
     console.print(json ? report.json() + "\n" : report.text());
