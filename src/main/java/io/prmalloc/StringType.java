@@ -92,7 +92,8 @@ final class StringType implements ElementType<byte[]> {
     if (address == 0) {
       AllocatorStats stats = allocator.stats();
       throw new OutOfNativeMemoryException(
-          length, stats.bytesReserved(), stats.bytesLimit().orElse(-1), null);
+              length, stats.bytesReserved(), stats.bytesLimit().orElse(-1), null)
+          .forUser(length, stats.bytesInUse());
     }
     boolean copied = false;
     try {

@@ -6,6 +6,10 @@
  * io.prmalloc.CpuAllocator} is the plain one. The pool that learns is {@code
  * io.prmalloc.pool.TensorPoolAllocator}.
  *
+ * <p>{@link io.prmalloc.TypedAllocation} is memory of elements, each of an {@link
+ * io.prmalloc.ElementType} that says how it begins and ends; {@link io.prmalloc.ElementTypes} has
+ * those of TensorFlow.
+ *
  * <p>Around them: {@link io.prmalloc.AllocatorRegistry} has them by name, {@link
  * io.prmalloc.TrackingAllocator} counts what one user takes, {@link io.prmalloc.AllocatorWrapper}
  * is for changing one call, {@link io.prmalloc.AllocationAttributes} say how one request is to be

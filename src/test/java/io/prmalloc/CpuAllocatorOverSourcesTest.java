@@ -1,38 +1,15 @@
 package io.prmalloc;
 
-import io.prmalloc.os.HugePages;
-import io.prmalloc.os.Prefault;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
-/** The plain allocator over every other kind of memory. */
+/** The plain allocator over mallocs, and over memory that visitors are told of. */
 class CpuAllocatorOverSourcesTest {
 
   private abstract static class Cpu extends AllocatorContractTest {
     @Override
     Allocator create(SubAllocator source) {
       return new CpuAllocator(source);
-    }
-  }
-
-  @Nested
-  class Mmap extends Cpu {
-    private final MmapOptions options =
-        MmapOptions.DEFAULT.withHugePages(HugePages.OFF).withPrefault(Prefault.NONE);
-
-    @BeforeEach
-    void onLinuxOnly() {
-      Mallocs.assumeCLibrary();
-    }
-
-    @Override
-    SubAllocator unlimited() {
-      return SubAllocator.mmap(options);
-    }
-
-    @Override
-    SubAllocator limited(long limitBytes) {
-      return SubAllocator.mmap(options.withLimitBytes(limitBytes));
     }
   }
 

@@ -316,6 +316,7 @@ class TypedAllocationTest {
             assertThrows(
                 OutOfNativeMemoryException.class, () -> elements.set(0, new byte[17 << 20]));
         assertEquals(17 << 20, refused.requestedBytes());
+        assertEquals(before, refused.bytesInUse());
         assertEquals(16 << 20, refused.limitBytes().orElseThrow());
         assertArrayEquals(new byte[] {1, 2}, elements.get(0));
         assertEquals(before, allocator.stats().bytesInUse());

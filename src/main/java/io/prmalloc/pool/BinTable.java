@@ -19,8 +19,8 @@ import java.util.function.Function;
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
  *
- * <p>Threading: any thread; nothing in it changes but the buffers' stacks and the counters of what
- * went wrong.
+ * <p>Threading: any thread; nothing in it changes but the blocks' states, the ready lists and the
+ * counters of what went wrong.
  */
 final class BinTable {
 

@@ -18,6 +18,7 @@ public final class ChildJvm {
   private final Path directory;
   private final List<String> prefix = new ArrayList<>();
   private final List<String> flags = new ArrayList<>();
+  private boolean inDirectory;
 
   /**
    * @param directory where the child's output is kept while it runs
@@ -29,6 +30,12 @@ public final class ChildJvm {
   /** Adds flags of the JVM. */
   public ChildJvm flags(String... more) {
     flags.addAll(List.of(more));
+    return this;
+  }
+
+  /** Lets the child run in the directory of its output, so that the files it leaves are there. */
+  public ChildJvm inDirectory() {
+    inDirectory = true;
     return this;
   }
 
@@ -51,6 +58,9 @@ public final class ChildJvm {
     command.addAll(List.of(arguments));
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());
+    if (inDirectory) {
+      builder.directory(directory.toFile());
+    }
     // Each of these would bring flags back in, and a line on standard error.
     builder
         .environment()

@@ -19,7 +19,11 @@ final class Threads {
   private Threads() {}
 
   static void run(int count, Work work) throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(count);
+    run(Executors.newFixedThreadPool(count), count, work);
+  }
+
+  /** On threads of an executor that has so many; it is shut down. */
+  static void run(ExecutorService threads, int count, Work work) throws Exception {
     try {
       CyclicBarrier start = new CyclicBarrier(count);
       List<Future<?>> results = new ArrayList<>();

@@ -1,9 +1,9 @@
 package io.prmalloc.tensor.wire;
 
-import com.google.protobuf.ByteString;
 import io.prmalloc.ElementType;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.proto.TensorProto;
+import java.nio.ByteBuffer;
 
 /**
  * How the elements of one type lie in a message.
@@ -30,9 +30,11 @@ abstract class ElementCodec {
   abstract long givenElements(TensorProto message);
 
   /**
-   * @throws TensorFormatException if the content is not that of so many elements
+   * Looks at content from position to limit, which stay, and takes no memory.
+   *
+   * @throws TensorFormatException if it is not that of so many elements
    */
-  abstract void checkContent(ByteString content, long elements);
+  abstract void checkContent(ByteBuffer content, long elements);
 
   /**
    * Bytes that one more copy of the last of the given elements takes, or of none if none is given.
@@ -44,7 +46,7 @@ abstract class ElementCodec {
    *
    * @throws TensorFormatException if an element is not what it must be
    */
-  abstract void readContent(ByteString content, Tensor<?> tensor);
+  abstract void readContent(ByteBuffer content, Tensor<?> tensor);
 
   /**
    * Fills a tensor from values: the given ones, then copies of the last, and zeros, or nothing, if

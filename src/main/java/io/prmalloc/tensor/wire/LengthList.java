@@ -1,8 +1,6 @@
 package io.prmalloc.tensor.wire;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedInputStream;
-import java.io.IOException;
+import java.nio.ByteBuffer;
 
 /**
  * Content of elements that differ in length, as TensorFlow's {@code EncodeStringList} has it: the
@@ -12,17 +10,17 @@ import java.io.IOException;
  */
 final class LengthList {
 
-  private final ByteString content;
-  private final CodedInputStream lengths;
+  private final ByteBuffer content;
+  private final ByteBuffer lengths;
   private int nextStart;
 
   /**
    * @param content what {@link #check} let pass
    */
-  LengthList(ByteString content, long elements) {
+  LengthList(ByteBuffer content, long elements) {
     this.content = content;
     this.nextStart = checkedStart(content, elements);
-    this.lengths = content.newCodedInput();
+    this.lengths = content.duplicate();
   }
 
   /**
@@ -31,43 +29,43 @@ final class LengthList {
    * @throws TensorFormatException if there are not so many lengths, or the bytes after them are
    *     more or fewer than they say
    */
-  static void check(ByteString content, long elements) {
+  static void check(ByteBuffer content, long elements) {
     checkedStart(content, elements);
   }
 
-  private static int checkedStart(ByteString content, long elements) {
-    CodedInputStream input = content.newCodedInput();
+  private static int checkedStart(ByteBuffer content, long elements) {
+    ByteBuffer rest = content.duplicate();
     long bytes = 0;
-    try {
-      for (long i = 0; i < elements; i++) {
-        bytes += Integer.toUnsignedLong(input.readRawVarint32());
+    for (long i = 0; i < elements; i++) {
+      long length = Varints.read(rest);
+      // Also keeps the sum from growing too large for its type.
+      if (length == Varints.NONE || length > Integer.MAX_VALUE) {
+        throw new TensorFormatException(
+            "tensor_content has "
+                + content.remaining()
+                + " bytes and not "
+                + elements
+                + " lengths");
       }
-    } catch (IOException truncated) {
-      throw new TensorFormatException(
-          "tensor_content has " + content.size() + " bytes and not " + elements + " lengths",
-          truncated);
+      bytes += length;
     }
-    int start = input.getTotalBytesRead();
-    if (bytes != content.size() - start) {
+    if (bytes != rest.remaining()) {
       throw new TensorFormatException(
           "tensor_content has "
-              + (content.size() - start)
+              + rest.remaining()
               + " bytes after the lengths of its "
               + elements
               + " elements, which have "
               + bytes);
     }
-    return start;
+    return rest.position();
   }
 
   /** The bytes of the next element. */
-  ByteString next() {
-    try {
-      int start = nextStart;
-      nextStart += lengths.readRawVarint32();
-      return content.substring(start, nextStart);
-    } catch (IOException e) {
-      throw new IllegalStateException("lengths were read before", e);
-    }
+  ByteBuffer next() {
+    int length = (int) Varints.read(lengths);
+    ByteBuffer element = content.slice(nextStart, length);
+    nextStart += length;
+    return element;
   }
 }

@@ -1,6 +1,5 @@
 package io.prmalloc.tensor.wire;
 
-import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.Parser;
@@ -11,6 +10,7 @@ import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.proto.ResourceHandleProto;
 import io.prmalloc.tensor.wire.proto.TensorProto;
 import io.prmalloc.tensor.wire.proto.VariantTensorDataProto;
+import java.nio.ByteBuffer;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.ToIntFunction;
@@ -75,7 +75,7 @@ final class MessageCodec<M extends MessageLite> extends ElementCodec {
   }
 
   @Override
-  void checkContent(ByteString content, long elements) {
+  void checkContent(ByteBuffer content, long elements) {
     LengthList.check(content, elements);
   }
 
@@ -85,7 +85,7 @@ final class MessageCodec<M extends MessageLite> extends ElementCodec {
   }
 
   @Override
-  void readContent(ByteString content, Tensor<?> tensor) {
+  void readContent(ByteBuffer content, Tensor<?> tensor) {
     @SuppressWarnings("unchecked") // That of the empty message is for such messages.
     Parser<M> parser = (Parser<M>) empty.getParserForType();
     TypedAllocation<Object> elements = tensor.as(type).elements();

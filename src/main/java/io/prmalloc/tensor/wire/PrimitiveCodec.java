@@ -1,6 +1,5 @@
 package io.prmalloc.tensor.wire;
 
-import com.google.protobuf.ByteString;
 import io.prmalloc.ElementType;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.proto.TensorProto;
@@ -69,12 +68,12 @@ final class PrimitiveCodec extends ElementCodec {
   }
 
   @Override
-  void checkContent(ByteString content, long elements) {
+  void checkContent(ByteBuffer content, long elements) {
     long needed = elements * type().slotBytes();
-    if (content.size() != needed) {
+    if (content.remaining() != needed) {
       throw new TensorFormatException(
           "tensor_content has "
-              + content.size()
+              + content.remaining()
               + " bytes; "
               + elements
               + " elements of "
@@ -90,12 +89,12 @@ final class PrimitiveCodec extends ElementCodec {
   }
 
   @Override
-  void readContent(ByteString content, Tensor<?> tensor) {
+  void readContent(ByteBuffer content, Tensor<?> tensor) {
     ByteBuffer memory = tensor.byteBuffer();
     if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
-      content.copyTo(memory);
+      memory.put(content.duplicate());
     } else {
-      swap(content.asReadOnlyByteBuffer(), memory, unitBytes());
+      swap(content.slice(), memory, unitBytes());
     }
   }
 

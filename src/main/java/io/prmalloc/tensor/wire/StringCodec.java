@@ -1,6 +1,5 @@
 package io.prmalloc.tensor.wire;
 
-import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.prmalloc.ElementTypes;
 import io.prmalloc.StringElements;
@@ -31,7 +30,7 @@ final class StringCodec extends ElementCodec {
   }
 
   @Override
-  void checkContent(ByteString content, long elements) {
+  void checkContent(ByteBuffer content, long elements) {
     LengthList.check(content, elements);
   }
 
@@ -42,12 +41,12 @@ final class StringCodec extends ElementCodec {
   }
 
   @Override
-  void readContent(ByteString content, Tensor<?> tensor) {
+  void readContent(ByteBuffer content, Tensor<?> tensor) {
     StringElements strings = StringElements.of(tensor.elements());
     long count = tensor.elements().count();
     LengthList list = new LengthList(content, count);
     for (long i = 0; i < count; i++) {
-      strings.set(i, list.next().asReadOnlyByteBuffer());
+      strings.set(i, list.next());
     }
   }
 

@@ -12,6 +12,7 @@ import io.prmalloc.tensor.wire.proto.TensorProto;
 import io.prmalloc.tensor.wire.proto.TensorShapeProto;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 
 /**
  * Makes tensors of TensorFlow's {@code TensorProto} messages, straight into memory of an allocator.
@@ -36,9 +37,9 @@ public final class TensorReader {
   // heap
   // in proportion to the message.
   //
-  // Content is copied once: parsed, it is a view of the message, which goes from there to the
-  // tensor. Handles and variants outlive the call, so if there are any the message is parsed again
-  // without views.
+  // Content is copied once: parsed, it is a view of the message, and goes from there to the tensor,
+  // also where the message is no Java array (see ContentSplit). Handles and variants outlive the
+  // call, so if there are any the message is parsed again without views.
 
   /** The most bytes of repeated elements in a tensor unless it is said otherwise: 64 MiB. */
   public static final long DEFAULT_MAX_REPEATED_BYTES = 64L << 20;
@@ -88,7 +89,7 @@ public final class TensorReader {
    *     cannot tell addresses (the message then holds the flag that helps)
    */
   public Tensor<?> read(ByteBuffer message) {
-    return read(parse(UnsafeByteOperations.unsafeWrap(message)), null);
+    return readBytes(message, null);
   }
 
   /**
@@ -104,7 +105,7 @@ public final class TensorReader {
    * @throws IllegalStateException see {@link #read(ByteBuffer)}
    */
   public <T> Tensor<T> read(ByteBuffer message, ElementType<T> expected) {
-    return read(parse(UnsafeByteOperations.unsafeWrap(message)), expected).as(expected);
+    return readBytes(message, expected).as(expected);
   }
 
   /**
@@ -118,7 +119,18 @@ public final class TensorReader {
    * @throws IllegalStateException see {@link #read(ByteBuffer)}
    */
   public Tensor<?> read(TensorProto message) {
-    return read(message, null);
+    return read(message, message.getTensorContent().asReadOnlyByteBuffer(), null);
+  }
+
+  private Tensor<?> readBytes(ByteBuffer message, ElementType<?> expected) {
+    if (!message.hasArray()) {
+      Optional<ContentSplit> split = ContentSplit.of(message);
+      if (split.isPresent()) {
+        return read(parse(split.get().rest()), split.get().content(), expected);
+      }
+    }
+    TensorProto whole = parse(UnsafeByteOperations.unsafeWrap(message));
+    return read(whole, whole.getTensorContent().asReadOnlyByteBuffer(), expected);
   }
 
   private static TensorProto parse(ByteString bytes) {
@@ -135,13 +147,10 @@ public final class TensorReader {
   private static TensorProto parse(ByteString bytes, boolean asViews) throws IOException {
     CodedInputStream input = bytes.newCodedInput();
     input.enableAliasing(asViews);
-    TensorProto message = TensorProto.parseFrom(input);
-    // A stray end of a group would end the message early.
-    input.checkLastTagWas(0);
-    return message;
+    return TensorProto.parseFrom(input);
   }
 
-  private Tensor<?> read(TensorProto message, ElementType<?> expected) {
+  private Tensor<?> read(TensorProto message, ByteBuffer content, ElementType<?> expected) {
     ElementType<?> type = typeOf(message);
     if (expected != null && expected != type) {
       throw new TensorFormatException(
@@ -162,17 +171,16 @@ public final class TensorReader {
               + " fit one tensor");
     }
     ElementCodec codec = Codecs.of(type);
-    boolean content = !message.getTensorContent().isEmpty();
-    if (content) {
-      codec.checkContent(message.getTensorContent(), elements);
+    if (content.hasRemaining()) {
+      codec.checkContent(content, elements);
     } else {
       checkValues(codec, message, shape);
     }
     Tensor<?> tensor = Tensor.allocate(allocator, type, shape);
     boolean filled = false;
     try {
-      if (content) {
-        codec.readContent(message.getTensorContent(), tensor);
+      if (content.hasRemaining()) {
+        codec.readContent(content, tensor);
       } else {
         codec.readValues(message, codec.givenElements(message), tensor);
       }

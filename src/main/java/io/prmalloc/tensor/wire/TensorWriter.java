@@ -1,8 +1,6 @@
 package io.prmalloc.tensor.wire;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedOutputStream;
-import com.google.protobuf.UnsafeByteOperations;
 import io.prmalloc.tensor.Shape;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.proto.TensorProto;
@@ -50,11 +48,12 @@ public final class TensorWriter {
    * @throws IllegalStateException if the tensor is closed
    */
   public static TensorProto toProto(Tensor<?> tensor, Layout layout) {
-    TensorProto.Builder message = frame(tensor, layout);
-    if (isContent(tensor, layout)) {
-      message.setTensorContent(ByteString.copyFrom(littleEndian(tensor)));
-    }
-    return message.build();
+    OutgoingMessage message = outgoing(tensor, layout);
+    return message.content().hasRemaining()
+        ? message.fields().toBuilder()
+            .setTensorContent(ByteString.copyFrom(message.content()))
+            .build()
+        : message.fields();
   }
 
   /**
@@ -67,7 +66,7 @@ public final class TensorWriter {
    * @throws IOException if the stream throws it
    */
   public static void write(Tensor<?> tensor, Layout layout, OutputStream out) throws IOException {
-    view(tensor, layout).writeTo(out);
+    outgoing(tensor, layout).writeTo(out);
   }
 
   /**
@@ -81,20 +80,13 @@ public final class TensorWriter {
    * @throws IllegalStateException if the tensor is closed; nothing was written then
    */
   public static void write(Tensor<?> tensor, Layout layout, ByteBuffer target) {
-    TensorProto message = view(tensor, layout);
-    int size = message.getSerializedSize();
+    OutgoingMessage message = outgoing(tensor, layout);
+    int size = message.sizeBytes();
     if (size > target.remaining()) {
       throw new IllegalArgumentException(
           "message of " + size + " bytes has no room in " + target.remaining());
     }
-    try {
-      CodedOutputStream out = CodedOutputStream.newInstance(target.slice(target.position(), size));
-      message.writeTo(out);
-      out.flush();
-      target.position(target.position() + size);
-    } catch (IOException e) {
-      throw new IllegalStateException("a buffer does not throw this", e);
-    }
+    message.writeTo(target);
   }
 
   /**
@@ -106,24 +98,10 @@ public final class TensorWriter {
    * @throws IllegalStateException if the tensor is closed
    */
   public static int sizeBytes(Tensor<?> tensor, Layout layout) {
-    return view(tensor, layout).getSerializedSize();
+    return outgoing(tensor, layout).sizeBytes();
   }
 
-  /** A message that must not outlive the call, for its content may be the tensor's memory. */
-  private static TensorProto view(Tensor<?> tensor, Layout layout) {
-    TensorProto.Builder message = frame(tensor, layout);
-    if (isContent(tensor, layout)) {
-      message.setTensorContent(UnsafeByteOperations.unsafeWrap(littleEndian(tensor)));
-    }
-    return message.build();
-  }
-
-  private static boolean isContent(Tensor<?> tensor, Layout layout) {
-    return layout == Layout.CONTENT && Codecs.of(tensor.type()).hasContent();
-  }
-
-  /** All but content. */
-  private static TensorProto.Builder frame(Tensor<?> tensor, Layout layout) {
+  private static OutgoingMessage outgoing(Tensor<?> tensor, Layout layout) {
     ElementCodec codec = Codecs.of(tensor.type());
     if (codec == null) {
       throw new IllegalArgumentException(
@@ -131,7 +109,7 @@ public final class TensorWriter {
               + tensor.type().name()
               + " is none of ElementTypes and has no place in a message");
     }
-    boolean content = isContent(tensor, layout);
+    boolean content = layout == Layout.CONTENT && codec.hasContent();
     long most = content ? tensor.sizeBytes() : codec.mostValueBytes(tensor);
     if (most > Integer.MAX_VALUE - MOST_FRAME_BYTES) {
       throw new IllegalArgumentException(
@@ -149,7 +127,8 @@ public final class TensorWriter {
     if (!content) {
       codec.writeValues(tensor, message);
     }
-    return message;
+    return new OutgoingMessage(
+        message.build(), content ? littleEndian(tensor) : ByteBuffer.allocate(0));
   }
 
   /** The elements as they lie on the wire: the tensor's own memory where bytes lie the same way. */

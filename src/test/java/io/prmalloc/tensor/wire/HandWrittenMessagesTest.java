@@ -266,9 +266,9 @@ class HandWrittenMessagesTest {
                         .bytes(2, (byte) 5, (byte) 6)
                         .message(3, inner -> inner.varint(1, 1)));
     byte[] bytes = message.toByteArray();
-    ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+    ByteBuffer buffer = ByteBuffer.wrap(bytes.clone());
     try (Tensor<Object> tensor = reader.read(buffer, ElementTypes.VARIANT)) {
-      buffer.put(0, new byte[bytes.length]); // The tensor no longer needs it.
+      Arrays.fill(buffer.array(), (byte) 0xFF); // The tensor no longer needs it.
       VariantTensorDataProto variant =
           assertInstanceOf(VariantTensorDataProto.class, tensor.get(0));
       assertEquals("list", variant.getTypeName());

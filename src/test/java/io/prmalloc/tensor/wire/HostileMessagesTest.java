@@ -12,8 +12,10 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.tensor.Tensor;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -268,11 +270,32 @@ class HostileMessagesTest {
   }
 
   @Test
+  void shouldTakeTheLastContentWhereverTheMessageLies() {
+    byte[] twice =
+        HandWritten.tensor(3, 1)
+            .bytes(4, (byte) 1, (byte) 0, (byte) 0, (byte) 0)
+            .varint(3, 5)
+            .bytes(4, (byte) 2, (byte) 0, (byte) 0, (byte) 0)
+            .fixed32(98, 1)
+            .fixed64(99, 1)
+            .toByteArray();
+    assertTrue(readOrRefuse(ByteBuffer.wrap(twice), "twice"));
+    try (Tensor<Integer> tensor =
+        reader.read(
+            ByteBuffer.allocateDirect(twice.length).put(twice).flip(), ElementTypes.INT32)) {
+      assertEquals(2, tensor.get(0));
+    }
+    byte[] atLastEmpty = HandWritten.tensor(3, 1).bytes(4, new byte[4]).bytes(4).toByteArray();
+    assertTrue(readOrRefuse(ByteBuffer.wrap(atLastEmpty), "at last empty"));
+  }
+
+  @Test
   void shouldRefuseWhenAGroupEndsThatNeverBegan() {
     byte[] whole = sample(0);
     byte[] bad = Arrays.copyOf(whole, whole.length + 3);
     bad[whole.length] = 1 << 3 | 4;
     refused(reader, ByteBuffer.wrap(bad));
+    refused(reader, ByteBuffer.allocateDirect(bad.length).put(bad).flip());
   }
 
   @Test
@@ -290,18 +313,38 @@ class HostileMessagesTest {
     assertTrue(read > 100 && read < 19_900, read + " read, seed " + seed);
   }
 
+  /** Wherever the message lies, the answer is the same. */
   private boolean readOrRefuse(ByteBuffer message, String what) {
+    ByteBuffer direct =
+        ByteBuffer.allocateDirect(message.remaining() + 2)
+            .position(1)
+            .put(message.duplicate())
+            .flip()
+            .position(1);
+    Object answer = answer(message, what);
+    assertEquals(answer, answer(direct, what), what);
+    assertEquals(answer, answer(message.asReadOnlyBuffer(), what), what);
+    return !(answer instanceof String);
+  }
+
+  /** The elements' bytes or values, or why there are none. */
+  private Object answer(ByteBuffer message, String what) {
     long before = allocator.stats().bytesInUse();
-    boolean read;
+    Object answer;
     try (Tensor<?> tensor = reader.read(message)) {
       assertTrue(
           tensor.sizeBytes()
               <= message.remaining() * 17L + TensorReader.DEFAULT_MAX_REPEATED_BYTES);
-      read = true;
+      List<Object> values = new ArrayList<>(List.of(tensor.type(), tensor.shape()));
+      for (long i = 0; i < Math.min(100, tensor.elements().count()); i++) {
+        Object value = tensor.elements().get(i);
+        values.add(value instanceof byte[] bytes ? ByteBuffer.wrap(bytes) : value);
+      }
+      answer = values;
     } catch (TensorFormatException refused) {
-      read = false;
+      answer = refused.getMessage();
     }
     assertEquals(before, allocator.stats().bytesInUse(), what);
-    return read;
+    return answer;
   }
 }

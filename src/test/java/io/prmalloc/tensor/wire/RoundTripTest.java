@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import com.sun.management.ThreadMXBean;
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.ElementType;
@@ -21,6 +23,8 @@ import io.prmalloc.tensor.wire.proto.TensorProto;
 import io.prmalloc.tensor.wire.proto.VariantTensorDataProto;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -154,6 +158,30 @@ class RoundTripTest {
           assertEquals(position, source.position());
         }
       }
+    }
+  }
+
+  private static long heapBytes() {
+    return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes();
+  }
+
+  @Test
+  void shouldMakeNoCopyOnTheHeapWhenContentGoesFromBufferToBuffer() throws IOException {
+    int bytes = 16 << 20;
+    try (Tensor<?> tensor = Tensor.allocate(plain, ElementTypes.UINT8, Shape.of(bytes))) {
+      ByteBuffer direct = ByteBuffer.allocateDirect(bytes + 100);
+      // Once before, so that classes are loaded.
+      TensorWriter.write(tensor, Layout.CONTENT, direct.duplicate());
+      ByteBuffer heap = ByteBuffer.allocate(bytes + 100);
+      long before = heapBytes();
+      TensorWriter.write(tensor, Layout.CONTENT, direct);
+      TensorWriter.write(tensor, Layout.CONTENT, heap);
+      TensorWriter.write(tensor, Layout.CONTENT, OutputStream.nullOutputStream());
+      for (ByteBuffer message : List.of(direct.flip(), heap.flip(), heap.asReadOnlyBuffer())) {
+        new TensorReader(plain).read(message).close();
+      }
+      long made = heapBytes() - before;
+      assertTrue(made < bytes / 4, made + " bytes on the heap");
     }
   }
 

@@ -1,0 +1,127 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.LifetimePlan.BinPlan;
+import io.prmalloc.os.MemoryRegion;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * Buffers and their lists over memory that nobody looks at, so that tests which need thousands of
+ * them cost no native memory.
+ */
+final class Buffers {
+
+  /** How many bytes a chunk of {@link #buffer} has. */
+  static final int CHUNK_BYTES = 256;
+
+  /** Size classes of {@link #table} are so far apart. */
+  static final int INTERVAL_BYTES = 4096;
+
+  private static final long SMALL_BYTES = 32 * 1024;
+
+  /** Hands the same region to everybody. */
+  private static final class OneRegion implements SubAllocator {
+    static final OneRegion INSTANCE = new OneRegion();
+
+    private final MemoryRegion region = SubAllocator.direct().alloc(64, 1 << 20);
+
+    @Override
+    public MemoryRegion alloc(long alignment, long bytes) {
+      if (bytes > region.sizeBytes()) {
+        throw new IllegalArgumentException(bytes + " bytes are more than the tests' region has");
+      }
+      return region;
+    }
+
+    @Override
+    public void free(MemoryRegion unused) {}
+
+    @Override
+    public long bytesReserved() {
+      return 0;
+    }
+
+    @Override
+    public OptionalLong bytesLimit() {
+      return OptionalLong.empty();
+    }
+  }
+
+  private Buffers() {}
+
+  private static Arena.Layout layout() {
+    return new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
+  }
+
+  /** A buffer whose blocks belong on a list; they still have to be listed. */
+  static Buffer buffer(int list, int blocks) {
+    Arena.Layout layout = layout();
+    Arena.Place[] places = new Arena.Place[blocks];
+    for (int i = 0; i < blocks; i++) {
+      places[i] = layout.place(CHUNK_BYTES, 64);
+    }
+    Arena arena = Arena.reserve(OneRegion.INSTANCE, layout, region -> {});
+    return new Buffer(list, list, CHUNK_BYTES, 64, places, arena);
+  }
+
+  /** Lists for the blocks of some buffers, which lie on them from then on. */
+  static ReadyLists lists(int stripes, Buffer... buffers) {
+    List<PooledBlock> blocks =
+        Arrays.stream(buffers)
+            .flatMap(buffer -> buffer.blocks().stream())
+            .collect(Collectors.toList());
+    int lists = 1 + Arrays.stream(buffers).mapToInt(Buffer::list).max().orElse(0);
+    return new ReadyLists(lists, blocks, new Stripes(stripes));
+  }
+
+  /** A table whose bin 0, 1, … has so many blocks and borrows from the next one or from none. */
+  static BinTable table(boolean borrows, int... blocks) {
+    List<BinPlan> bins =
+        IntStream.range(0, blocks.length)
+            .mapToObj(bin -> bin(bin, blocks[bin], borrows && bin + 1 < blocks.length))
+            .toList();
+    LifetimePlan plan = new LifetimePlan(INTERVAL_BYTES, 0, bins, List.of(), 1);
+    return BinTable.build(plan, blocks, 1, OneRegion.INSTANCE, layout(), region -> {});
+  }
+
+  private static BinPlan bin(int index, int blocks, boolean borrows) {
+    List<Integer> targets = borrows ? List.of(index + 1) : List.of();
+    return new BinPlan(index, bytesOf(index), 64, blocks, targets);
+  }
+
+  /** The largest request that belongs to a bin of {@link #table}. */
+  static long bytesOf(int bin) {
+    return SMALL_BYTES + (bin + 1L) * INTERVAL_BYTES;
+  }
+
+  /** Claims a block as an allocation does that only knows this buffer, or gives null. */
+  static PooledBlock claim(ReadyLists lists, Buffer buffer) {
+    PooledBlock block = lists.take(buffer.list());
+    if (block == null) {
+      block = lists.takeFromAny(buffer.list());
+    }
+    return block != null ? block : buffer.claimAny();
+  }
+
+  /** Claims a block as an allocation does, or gives null. */
+  static PooledBlock claim(BinTable table, long bytes) {
+    PooledBlock block = table.take(bytes);
+    return block != null ? block : table.takeSlowly(bytes, 64);
+  }
+
+  /** Claims and opens all blocks that can be had; how many there are. */
+  static int drain(ReadyLists lists, Buffer buffer) {
+    int count = 0;
+    for (Block block = claim(lists, buffer); block != null; block = claim(lists, buffer)) {
+      block.open(1);
+      count++;
+    }
+    return count;
+  }
+}

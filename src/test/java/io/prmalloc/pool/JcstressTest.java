@@ -1,0 +1,68 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.os.ChildJvm;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.openjdk.jcstress.Main;
+
+/**
+ * Runs the races of this package: {@link BlockRaces}, {@link BufferRaces}, {@link IndexStackRaces}
+ * and {@link PoolRaces}. In short form here; the profile {@code proof} runs them in full.
+ */
+class JcstressTest {
+
+  /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
+  private static final String SHORT =
+      "-m quick -f 1 -fsm 0 -iters 1 -time 100 -strideSize 256 -strideCount 10 -sc false -af NONE"
+          + " -jvmArgs -Xmx256m -jvmArgs -XX:+UseSerialGC";
+
+  private static final Pattern COUNTS =
+      Pattern.compile(
+          "\\(Results: (\\d+) planned; (\\d+) passed, (\\d+) failed, (\\d+) soft errs, (\\d+) hard"
+              + " errs\\)");
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldMeetOnlyListedOutcomesWhenThreadsRace() throws Exception {
+    List<String> arguments = new ArrayList<>(List.of("-r", directory.resolve("report").toString()));
+    arguments.addAll(List.of(System.getProperty("proof.jcstress", SHORT).split(" ", -1)));
+    ChildJvm.Result result =
+        new ChildJvm(directory)
+            .flags("-Xmx512m")
+            .inDirectory()
+            .run(Main.class, arguments.toArray(new String[0]));
+    String output = result.output();
+    // Its exit code is 0 whatever it finds.
+    assertEquals(0, result.exitCode(), result.errors());
+    Optional<MatchResult> last = COUNTS.matcher(output).results().reduce((earlier, later) -> later);
+    assertTrue(last.isPresent(), output);
+    int planned = Integer.parseInt(last.get().group(1));
+    assertTrue(planned >= tests(), planned + " planned, of so many tests: " + tests());
+    assertEquals(planned, Integer.parseInt(last.get().group(2)), () -> failures(output));
+    assertTrue(output.contains("Failed tests: No matches."), () -> failures(output));
+    assertTrue(output.contains("Error tests: No matches."), () -> failures(output));
+  }
+
+  /** As many as the annotation processor found. */
+  private static long tests() throws Exception {
+    Path list = Path.of(JcstressTest.class.getResource("/META-INF/TestList").toURI());
+    try (var lines = Files.lines(list)) {
+      return lines.filter(line -> !line.isBlank()).count();
+    }
+  }
+
+  private static String failures(String output) {
+    return output.substring(Math.max(0, output.indexOf("RUN RESULTS")));
+  }
+}

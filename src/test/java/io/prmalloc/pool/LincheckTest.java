@@ -1,0 +1,39 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.os.ChildJvm;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Whatever threads do to buffers, bins and stacks could have come of the same operations in a row.
+ * In short form here; the profile {@code proof} runs more and longer.
+ */
+class LincheckTest {
+
+  private static final String SCENARIOS = System.getProperty("proof.lincheck.scenarios", "4");
+  private static final String RUNS = System.getProperty("proof.lincheck.runs", "100");
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldLookAsIfInARowWhenThreadsWorkTogether(LincheckMain.Strategy strategy)
+      throws Exception {
+    ChildJvm.Result result =
+        new ChildJvm(directory)
+            .flags("-Xmx1g", "-XX:+EnableDynamicAgentLoading", "-Djdk.attach.allowAttachSelf=true")
+            .flags("--add-opens=java.base/java.lang=ALL-UNNAMED")
+            .flags("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED")
+            .flags("--add-exports=java.base/jdk.internal.util=ALL-UNNAMED")
+            .run(LincheckMain.class, strategy.name(), SCENARIOS, RUNS);
+    assertEquals(0, result.exitCode(), () -> result.output() + result.errors());
+    for (LincheckMain.Model model : LincheckMain.Model.values()) {
+      assertTrue(result.output().contains(model + " is sound"), () -> result.output());
+    }
+  }
+}
