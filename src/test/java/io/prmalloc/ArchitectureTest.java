@@ -20,26 +20,66 @@ class ArchitectureTest {
           .consideringOnlyDependenciesInLayers()
           .layer("cli")
           .definedBy("io.prmalloc.cli..")
+          .layer("report")
+          .definedBy("io.prmalloc.report..")
           .layer("trace")
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
           .layer("lifetime")
           .definedBy("io.prmalloc.lifetime..")
+          .layer("plan")
+          .definedBy("io.prmalloc.plan..")
+          .layer("tflite")
+          .definedBy("io.prmalloc.tflite..")
+          .layer("wire")
+          .definedBy("io.prmalloc.tensor.wire..")
+          .layer("tensor")
+          .definedBy("io.prmalloc.tensor")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
           .definedBy("io.prmalloc.os..")
           .whereLayer("cli")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("trace")
+          .whereLayer("report")
           .mayOnlyBeAccessedByLayers("cli")
+          .whereLayer("trace")
+          .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("tflite")
+          .mayOnlyBeAccessedByLayers("trace", "cli")
+          .whereLayer("plan")
+          .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "report", "cli")
+          .whereLayer("wire")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("tensor")
+          .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("lifetime", "pool", "trace", "cli");
+          .mayOnlyBeAccessedByLayers(
+              "tensor", "wire", "lifetime", "plan", "pool", "trace", "report", "cli");
+
+  @ArchTest
+  static final ArchRule TENSORS_KNOW_ONLY_THE_PUBLIC_FACE =
+      classes()
+          .that()
+          .resideInAPackage("io.prmalloc.tensor..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "io.prmalloc", "io.prmalloc.tensor..", "com.google.protobuf..");
+
+  @ArchTest
+  static final ArchRule PROTOBUF_STAYS_WITH_THE_WIRE =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.tensor.wire..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.protobuf..");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
@@ -50,7 +90,12 @@ class ArchitectureTest {
       classes()
           .that()
           .resideInAnyPackage(
-              "io.prmalloc", "io.prmalloc.os..", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+              "io.prmalloc",
+              "io.prmalloc.os..",
+              "io.prmalloc.lifetime..",
+              "io.prmalloc.plan..",
+              "io.prmalloc.pool..",
+              "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
           // The JDK's management lies in three packages.
@@ -66,7 +111,8 @@ class ArchitectureTest {
   static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =
       noClasses()
           .that()
-          .resideInAnyPackage("io.prmalloc", "io.prmalloc.lifetime..", "io.prmalloc.pool..")
+          .resideInAnyPackage(
+              "io.prmalloc", "io.prmalloc.lifetime..", "io.prmalloc.plan..", "io.prmalloc.pool..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");
@@ -79,4 +125,13 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("picocli..");
+
+  @ArchTest
+  static final ArchRule FLATBUFFERS_STAYS_WITH_ITS_READER =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.tflite..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.flatbuffers..");
 }

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {ReplayCommand.class, LearnCommand.class},
+    subcommands = {ReplayCommand.class, LearnCommand.class, PlanCommand.class, ArenaCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",

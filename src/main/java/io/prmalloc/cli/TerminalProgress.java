@@ -27,7 +27,7 @@ final class TerminalProgress implements ReplayProgress {
   private TerminalProgress() {}
 
   /** A progress bar if standard error is a terminal, else null: nobody is to be told. */
-  static ReplayProgress create() {
+  static TerminalProgress create() {
     return isTerminal(Path.of("/proc/self/fd/2")) ? new TerminalProgress() : null;
   }
 
@@ -46,11 +46,20 @@ final class TerminalProgress implements ReplayProgress {
 
   @Override
   public void update(ReplayAllocator allocator, long steps, long totalSteps) {
-    if (bar == null && System.nanoTime() - begin > QUIET_NANOS && steps < totalSteps) {
+    update(allocator.label(), steps, totalSteps);
+  }
+
+  /**
+   * Says how far the work is.
+   *
+   * @param task what is being done
+   */
+  void update(String task, long done, long total) {
+    if (bar == null && System.nanoTime() - begin > QUIET_NANOS && done < total) {
       bar =
           new ProgressBarBuilder()
-              .setTaskName(allocator.label())
-              .setInitialMax(totalSteps)
+              .setTaskName(task)
+              .setInitialMax(total)
               .setUpdateIntervalMillis(UPDATE_MILLIS)
               .setStyle(ProgressBarStyle.ASCII)
               .setConsumer(new ConsoleProgressBarConsumer(System.err, COLUMNS))
@@ -58,7 +67,7 @@ final class TerminalProgress implements ReplayProgress {
               .build();
     }
     if (bar != null) {
-      bar.stepTo(steps);
+      bar.stepTo(done);
     }
   }
 

@@ -23,7 +23,7 @@ final class Rehearsal {
   // one in mind, and then lacks it: in the reference 1 to 5 % of the allocations of an exactly
   // repeating step miss.
   //
-  // A rehearsal is a simulation with counters for stacks (which of several equal chunks is taken
+  // A rehearsal is a simulation with counters for blocks (which of several equal chunks is taken
   // makes no difference). Where an allocation finds nothing, its bin gets one block more, on the
   // spot. An added block changes what was chosen before it, so the steps are run again until
   // nothing is lacking.

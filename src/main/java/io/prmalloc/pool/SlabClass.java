@@ -244,6 +244,18 @@ final class SlabClass {
     }
   }
 
+  /** Lets the peak and the largest uses begin anew. */
+  void clearPeak() {
+    lock.lock();
+    try {
+      peakBytesReserved = bytesReserved;
+      returned.largestBytes = 0;
+      slabs.forEach(Slab::clearLargest);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   int slabs() {
     lock.lock();
     try {

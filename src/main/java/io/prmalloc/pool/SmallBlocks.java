@@ -74,6 +74,13 @@ final class SmallBlocks {
     }
   }
 
+  /** Lets the peaks and the largest uses begin anew. */
+  void clearPeaks() {
+    for (SlabClass slabClass : classes) {
+      slabClass.clearPeak();
+    }
+  }
+
   int slabs() {
     int slabs = 0;
     for (SlabClass slabClass : classes) {

@@ -9,7 +9,8 @@
  *
  * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.os}.
  *
- * <p>Conventions: a block that is not out lies on exactly one {@code IndexStack}; whoever takes it
- * off owns it alone.
+ * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyLists}
+ * only say where to look. A small slot that is not out lies on exactly one {@code IndexStack}, and
+ * belongs to whoever takes it off.
  */
 package io.prmalloc.pool;

@@ -94,7 +94,7 @@ final class EventsReader {
   }
 
   /** Strict, because a replaced character could make one id of two. */
-  private static String decode(String file, byte[] bytes) {
+  static String decode(String file, byte[] bytes) {
     CharsetDecoder decoder =
         StandardCharsets.UTF_8
             .newDecoder()

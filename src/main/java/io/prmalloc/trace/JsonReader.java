@@ -65,6 +65,27 @@ final class JsonReader implements AutoCloseable {
     }
   }
 
+  /**
+   * The line of the scalar value at a place, for errors that are only found when the whole file is
+   * known.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param pointer the place as a JSON pointer: {@code /nodes/3/inputs/1}
+   * @return from 1; 0 if there is no such value
+   */
+  static long lineOf(Path path, String pointer) {
+    try (JsonReader json = open(path)) {
+      do {
+        if (json.parser.currentToken().isScalarValue()
+            && json.parser.getParsingContext().pathAsPointer().toString().equals(pointer)) {
+          return json.parser.currentTokenLocation().getLineNr();
+        }
+      } while (json.next() != null);
+      return 0;
+    }
+  }
+
   /** What errors call the file. Threading: any thread. */
   String file() {
     return file;

@@ -18,9 +18,15 @@ public enum TraceFormat {
   /** Lines {@code a ID SIZE} and {@code f ID 0}; one file is one step. */
   EVENTS,
   /** A directory of profiler files of one model, and a batch. */
-  MNN;
+  MNN,
+  /** CSV {@code id,lower,upper,size}: lives {@code [lower, upper)}. */
+  LIFETIMES,
+  /** CSV {@code id,size,first,last}: tasks, both included; sizes may be shapes, {@code 2x8}. */
+  RECORDS,
+  /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
+  GRAPH;
 
-  /** As the command line has it: {@code events}, {@code mnn}. Threading: any thread. */
+  /** As the command line has it: {@code events}, {@code lifetimes}. Threading: any thread. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }
@@ -31,18 +37,23 @@ public enum TraceFormat {
 
   /**
    * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
-   * not blank starts with {@code a} or {@code f} and a blank is {@code events}.
+   * not blank starts with {@code a} or {@code f} and a blank is {@code events}, one whose first
+   * line names the columns of {@code lifetimes} or {@code records} is that, one that starts with a
+   * brace, or has TensorFlow Lite's mark or name, is {@code graph}.
    *
    * <p>Threading: any thread.
    *
-   * @throws TraceFormatException if it is neither, or an empty file
+   * @throws TraceFormatException if it is none of these, or an empty file
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
   public static TraceFormat detect(Path path) {
     if (Files.isDirectory(path)) {
       return MNN;
     }
-    String start = new String(startOf(path), StandardCharsets.ISO_8859_1);
+    if (GraphInput.isModel(path)) {
+      return GRAPH;
+    }
+    String start = new String(startOf(path), StandardCharsets.UTF_8).replaceFirst("^\uFEFF", "");
     if (start.isBlank()) {
       throw TraceFormatException.ofFile(path.toString(), "is empty");
     }
@@ -52,6 +63,12 @@ public enum TraceFormat {
         line++;
       } else if (content.strip().matches("[af]([ \t].*)?")) {
         return EVENTS;
+      } else if (LivesReader.isHeader(content, LivesReader.LIFETIMES_COLUMNS)) {
+        return LIFETIMES;
+      } else if (LivesReader.isHeader(content, LivesReader.RECORDS_COLUMNS)) {
+        return RECORDS;
+      } else if (content.strip().startsWith("{")) {
+        return GRAPH;
       } else {
         throw TraceFormatException.atLine(
             path.toString(),
@@ -86,15 +103,49 @@ public enum TraceFormat {
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
   public Trace read(Path path, Integer batch) {
-    if (this == MNN) {
-      return MnnReader.read(path, batch).toTrace();
-    }
+    return switch (this) {
+      case MNN -> MnnReader.read(path, batch).toTrace();
+      case EVENTS -> EventsReader.read(path.toString(), bytes(path, batch));
+      case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
+    };
+  }
+
+  /**
+   * Reads one step as the lives of its tensors.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param path a file, or for {@link #MNN} a directory
+   * @param batch for {@link #MNN} which batch, from 1; null for the other formats
+   * @throws TraceFormatException if the file does not hold what the format asks for
+   * @throws IllegalArgumentException if a batch is given to a format that has none
+   * @throws UncheckedIOException if the file is not there or cannot be read
+   */
+  public TensorLifetimes readLifetimes(Path path, Integer batch) {
+    return switch (this) {
+      case EVENTS, MNN -> TensorLifetimes.of(read(path, batch));
+      case LIFETIMES ->
+          LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
+      case RECORDS ->
+          LivesReader.read(path.toString(), bytes(path, batch), LivesReader.RECORDS_COLUMNS);
+      case GRAPH -> {
+        checkNoBatch(path, batch);
+        yield TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
+      }
+    };
+  }
+
+  private void checkNoBatch(Path path, Integer batch) {
     if (batch != null) {
       throw new IllegalArgumentException(
           "--batch " + batch + " means nothing to the format " + label() + " of " + path);
     }
+  }
+
+  private byte[] bytes(Path path, Integer batch) {
+    checkNoBatch(path, batch);
     try {
-      return EventsReader.read(path.toString(), Files.readAllBytes(path));
+      return Files.readAllBytes(path);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

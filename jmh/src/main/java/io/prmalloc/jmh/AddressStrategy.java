@@ -1,6 +1,6 @@
 package io.prmalloc.jmh;
 
-import org.agrona.UnsafeApi;
+import io.prmalloc.trace.replay.Touch;
 
 /**
  * An allocator that gives out addresses.
@@ -17,31 +17,33 @@ abstract class AddressStrategy implements Strategy {
 
   abstract void giveBack(long address);
 
-  private static long touch(long address, long value) {
-    UnsafeApi.putLong(address, value);
-    return UnsafeApi.getLong(address);
-  }
-
   @Override
   public final long pair(long bytes, long value) {
     long address = take(bytes);
-    long seen = touch(address, value);
+    long seen = Writes.first(address, value);
     giveBack(address);
     return seen;
   }
 
   @Override
-  public final Lane lane(int tensors) {
-    return new AddressLane(this, tensors);
+  public Lane lane(Step step, Touch touch) {
+    return new AddressLane(this, step.tensors(), touch);
+  }
+
+  @Override
+  public final Handover handover(int capacity) {
+    return new AddressHandover(this, capacity);
   }
 
   private static final class AddressLane implements Lane {
     private final AddressStrategy strategy;
     private final long[] addresses;
+    private final Touch touch;
 
-    AddressLane(AddressStrategy strategy, int tensors) {
+    AddressLane(AddressStrategy strategy, int tensors, Touch touch) {
       this.strategy = strategy;
       this.addresses = new long[tensors];
+      this.touch = touch;
     }
 
     @Override
@@ -51,7 +53,7 @@ abstract class AddressStrategy implements Strategy {
     public long allocate(int tensor, long bytes, long value) {
       long address = strategy.take(bytes);
       addresses[tensor] = address;
-      return touch(address, value);
+      return Writes.touch(touch, address, bytes, value);
     }
 
     @Override
@@ -59,6 +61,29 @@ abstract class AddressStrategy implements Strategy {
       long address = addresses[tensor];
       addresses[tensor] = 0;
       strategy.giveBack(address);
+    }
+  }
+
+  private static final class AddressHandover extends Handover {
+    private final AddressStrategy strategy;
+    private final long[] slots;
+
+    AddressHandover(AddressStrategy strategy, int capacity) {
+      super(capacity);
+      this.strategy = strategy;
+      this.slots = new long[capacity];
+    }
+
+    @Override
+    void fill(int slot, long bytes, long value) {
+      long address = strategy.take(bytes);
+      Writes.first(address, value);
+      slots[slot] = address;
+    }
+
+    @Override
+    void drain(int slot) {
+      strategy.giveBack(slots[slot]);
     }
   }
 }

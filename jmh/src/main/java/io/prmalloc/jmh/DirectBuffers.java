@@ -24,6 +24,11 @@ final class DirectBuffers extends HandleStrategy<ByteBuffer> {
   }
 
   @Override
+  long address(ByteBuffer buffer) {
+    return BufferUtil.address(buffer);
+  }
+
+  @Override
   void giveBack(ByteBuffer buffer) {
     BufferUtil.free(buffer);
   }

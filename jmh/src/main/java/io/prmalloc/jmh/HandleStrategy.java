@@ -1,5 +1,7 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.trace.replay.Touch;
+
 /**
  * An allocator that gives out objects.
  *
@@ -17,6 +19,9 @@ abstract class HandleStrategy<H> implements Strategy {
   /** Writes the first 8 bytes and reads them back, as a user of the handle would. */
   abstract long touch(H handle, long value);
 
+  /** Where its memory begins. */
+  abstract long address(H handle);
+
   abstract void giveBack(H handle);
 
   @Override
@@ -28,8 +33,13 @@ abstract class HandleStrategy<H> implements Strategy {
   }
 
   @Override
-  public final Lane lane(int tensors) {
-    return new HandleLane<>(this, tensors);
+  public final Lane lane(Step step, Touch touch) {
+    return new HandleLane<>(this, step.tensors(), touch);
+  }
+
+  @Override
+  public final Handover handover(int capacity) {
+    return new HandleHandover<>(this, capacity);
   }
 
   // A new array for each step, because a request's handles are held by objects as young as they
@@ -38,11 +48,13 @@ abstract class HandleStrategy<H> implements Strategy {
   private static final class HandleLane<H> implements Lane {
     private final HandleStrategy<H> strategy;
     private final int tensors;
+    private final Touch touch;
     private H[] handles;
 
-    HandleLane(HandleStrategy<H> strategy, int tensors) {
+    HandleLane(HandleStrategy<H> strategy, int tensors, Touch touch) {
       this.strategy = strategy;
       this.tensors = tensors;
+      this.touch = touch;
     }
 
     @Override
@@ -55,13 +67,43 @@ abstract class HandleStrategy<H> implements Strategy {
     public long allocate(int tensor, long bytes, long value) {
       H handle = strategy.take(bytes);
       handles[tensor] = handle;
-      return strategy.touch(handle, value);
+      return switch (touch) {
+        case NONE -> value;
+        case FIRST -> strategy.touch(handle, value);
+        case PAGE, ALL -> Writes.touch(touch, strategy.address(handle), bytes, value);
+      };
     }
 
     @Override
     public void release(int tensor) {
       H handle = handles[tensor];
       handles[tensor] = null;
+      strategy.giveBack(handle);
+    }
+  }
+
+  private static final class HandleHandover<H> extends Handover {
+    private final HandleStrategy<H> strategy;
+    private final H[] slots;
+
+    @SuppressWarnings("unchecked") // only what take() gave is stored
+    HandleHandover(HandleStrategy<H> strategy, int capacity) {
+      super(capacity);
+      this.strategy = strategy;
+      this.slots = (H[]) new Object[capacity];
+    }
+
+    @Override
+    void fill(int slot, long bytes, long value) {
+      H handle = strategy.take(bytes);
+      strategy.touch(handle, value);
+      slots[slot] = handle;
+    }
+
+    @Override
+    void drain(int slot) {
+      H handle = slots[slot];
+      slots[slot] = null;
       strategy.giveBack(handle);
     }
   }

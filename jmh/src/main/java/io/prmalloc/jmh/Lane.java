@@ -12,12 +12,13 @@ interface Lane {
   void begin();
 
   /**
-   * Allocates a tensor, writes its first 8 bytes and reads them back.
+   * Allocates a tensor, writes as much of it as the lane was made for, the first 8 bytes last, and
+   * reads those back.
    *
    * @param tensor its number, not in use now
    * @param bytes its size, at least 8
    * @param value what to write
-   * @return what was read
+   * @return what was read; {@code value} where nothing is touched
    */
   long allocate(int tensor, long bytes, long value);
 

@@ -28,6 +28,11 @@ final class PoolHandles extends HandleStrategy<Allocation> {
   }
 
   @Override
+  long address(Allocation handle) {
+    return handle.address();
+  }
+
+  @Override
   void giveBack(Allocation handle) {
     handle.close();
   }

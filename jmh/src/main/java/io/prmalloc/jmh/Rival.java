@@ -1,83 +1,111 @@
 package io.prmalloc.jmh;
 
-import io.netty.buffer.AdaptiveByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Who takes part.
  *
  * <p>Threading: immutable.
  */
+@SuppressWarnings("ImmutableEnumChecker") // the suppliers keep nothing
 public enum Rival {
   /** Our pool through checked handles. */
-  POOL_HANDLE {
-    @Override
-    Strategy open() {
-      return new PoolHandles();
-    }
-  },
+  POOL_HANDLE("pool, handles", PoolHandles::new),
   /** Our pool through raw addresses. */
-  POOL_RAW {
-    @Override
-    Strategy open() {
-      return new PoolAddresses();
-    }
-  },
+  POOL_RAW("pool, raw addresses", PoolAddresses::new),
   /** Our allocator that pools nothing: what the pool does with a request that it misses. */
-  CPU {
-    @Override
-    Strategy open() {
-      return new UnpooledHandles(new CpuAllocator(SubAllocator.direct()));
-    }
-  },
+  CPU("no pool (CpuAllocator)", () -> new UnpooledHandles(new CpuAllocator(SubAllocator.direct()))),
   /** {@code ByteBuffer.allocateDirect}, freed at once and not by the collector. */
-  ALLOCATE_DIRECT {
-    @Override
-    Strategy open() {
-      return new DirectBuffers();
-    }
-  },
+  ALLOCATE_DIRECT("allocateDirect", DirectBuffers::new),
   /** Netty's {@code PooledByteBufAllocator}, direct buffers, caches for all threads. */
-  NETTY_POOLED {
-    @Override
-    Strategy open() {
-      // Caches for all threads: JMH's threads are to have what Netty's event loops have.
-      return new NettyBuffers(
-          new PooledByteBufAllocator(
-              true,
-              PooledByteBufAllocator.defaultNumHeapArena(),
-              PooledByteBufAllocator.defaultNumDirectArena(),
-              PooledByteBufAllocator.defaultPageSize(),
-              PooledByteBufAllocator.defaultMaxOrder(),
-              PooledByteBufAllocator.defaultSmallCacheSize(),
-              PooledByteBufAllocator.defaultNormalCacheSize(),
-              true));
-    }
-  },
+  NETTY_POOLED("Netty pooled", NettyBuffers::pooled),
   /** Netty's {@code AdaptiveByteBufAllocator}, direct buffers, caches for all threads. */
-  NETTY_ADAPTIVE {
-    @Override
-    Strategy open() {
-      return new NettyBuffers(new AdaptiveByteBufAllocator(true, true));
-    }
-  },
+  NETTY_ADAPTIVE("Netty adaptive", NettyBuffers::adaptive),
   /** Arrow's {@code RootAllocator} on {@code arrow-memory-unsafe}. */
-  ARROW {
-    @Override
-    Strategy open() {
-      return new ArrowBuffers();
-    }
-  },
-  /** The C library's {@code malloc} and {@code free}, through the JDK's internal Unsafe. */
-  MALLOC {
-    @Override
-    Strategy open() {
-      return new MallocAddresses();
-    }
-  };
+  ARROW("Arrow (unsafe)", ArrowBuffers::onUnsafe),
+  /** Arrow's {@code RootAllocator} on {@code arrow-memory-netty}. */
+  ARROW_NETTY("Arrow (netty)", ArrowBuffers::onNetty),
+  /**
+   * The C library's {@code malloc} and {@code free}, through the JDK's internal Unsafe; or what was
+   * preloaded in its place.
+   */
+  MALLOC("malloc", MallocAddresses::new),
+  /** jemalloc beside the C library's malloc. */
+  JEMALLOC(
+      "jemalloc",
+      () -> new LibraryAddresses(NativeHeap.jemalloc()),
+      () -> NativeHeap.missing("jemalloc")),
+  /** mimalloc beside the C library's malloc. */
+  MIMALLOC(
+      "mimalloc",
+      () -> new LibraryAddresses(NativeHeap.mimalloc()),
+      () -> NativeHeap.missing("mimalloc")),
+  /** The JDK's confined {@code Arena}, one for each allocation; for one thread only. */
+  FFM_CONFINED("FFM Arena, confined", ForeignArenas::confined, ForeignMemory::missing),
+  /** The JDK's shared {@code Arena}, one for each allocation. */
+  FFM_SHARED("FFM Arena, shared", ForeignArenas::shared, ForeignMemory::missing),
+  /** A yardstick: a plain compare-and-set stack of ready blocks, all of one size. */
+  CAS_STACK("yardstick: compare-and-set stack", ReadyStack::new),
+  /** A yardstick: memory that was already there. Nothing is allocated, only touched. */
+  READY_MEMORY("yardstick: memory already there", ReadyMemory::new);
 
-  /** A new allocator of this kind, shared by the threads of a benchmark. */
-  abstract Strategy open();
+  private final String label;
+  private final Supplier<Strategy> opener;
+  private final Supplier<Optional<String>> missing;
+
+  Rival(String label, Supplier<Strategy> opener) {
+    this(label, opener, Optional::empty);
+  }
+
+  Rival(String label, Supplier<Strategy> opener, Supplier<Optional<String>> missing) {
+    this.label = label;
+    this.opener = opener;
+    this.missing = missing;
+  }
+
+  /** What tables and charts call it. Threading: any thread. */
+  public String label() {
+    return label;
+  }
+
+  /** Whether it is one of ours. Threading: any thread. */
+  public boolean isOurs() {
+    return this == POOL_HANDLE || this == POOL_RAW || this == CPU;
+  }
+
+  /** Whether it is no allocator, but something to measure others by. Threading: any thread. */
+  public boolean isYardstick() {
+    return this == CAS_STACK || this == READY_MEMORY;
+  }
+
+  /** Whether another thread than the one that allocated may release. Threading: any thread. */
+  public boolean crossesThreads() {
+    return this != FFM_CONFINED;
+  }
+
+  /**
+   * Why it cannot take part here: a library or a JDK that is not there; empty if it can.
+   *
+   * <p>Threading: any thread. May load the library.
+   */
+  public Optional<String> missing() {
+    return missing.get();
+  }
+
+  /**
+   * A new allocator of this kind, shared by the threads of a benchmark.
+   *
+   * @throws IllegalStateException if it cannot take part here; the message says why
+   */
+  Strategy open() {
+    missing()
+        .ifPresent(
+            reason -> {
+              throw new IllegalStateException(this + " is skipped: " + reason);
+            });
+    return opener.get();
+  }
 }

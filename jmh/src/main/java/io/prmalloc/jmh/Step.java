@@ -29,13 +29,40 @@ final class Step {
     return new Step(trace.events(), sizesBytes);
   }
 
-  /** One tensor that comes and goes. */
-  static Step ofPair(long bytes) {
-    return of(Trace.builder("pair").allocate("it", bytes).build());
+  /** One tensor after the other that comes and goes. */
+  static Step ofPairs(long... sizesBytes) {
+    Trace.Builder pairs = Trace.builder("pairs");
+    for (long bytes : sizesBytes) {
+      pairs.allocate("it", bytes).release("it");
+    }
+    return of(pairs.build());
+  }
+
+  /** So many tensors of one size that all come before the first goes. */
+  static Step ofBurst(int tensors, long bytes) {
+    Trace.Builder burst = Trace.builder("burst");
+    for (int tensor = 0; tensor < tensors; tensor++) {
+      burst.allocate("tensor " + tensor, bytes);
+    }
+    return of(burst.build());
   }
 
   int tensors() {
     return sizesBytes.length;
+  }
+
+  /** Something to do with a tensor. Threading: one thread. */
+  @FunctionalInterface
+  interface Event {
+    void of(int tensor, long bytes);
+  }
+
+  /** Tells of the events in their order. */
+  void forEach(Event allocated, Event released) {
+    for (int event : events) {
+      int tensor = event >= 0 ? event : ~event;
+      (event >= 0 ? allocated : released).of(tensor, sizesBytes[tensor]);
+    }
   }
 
   /**

@@ -1,24 +1,20 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.trace.TraceInput;
+import io.prmalloc.trace.replay.Touch;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * What does memory cost in one step of a model, in microseconds? The step's allocations and
- * releases in their order, 8 bytes touched of each tensor, and nothing computed.
+ * releases in their order, so much of each tensor written as {@code touch} says, and nothing
+ * computed.
  *
  * <p>By default the step is the bundled sample, one inference of a MobileNet. With two threads each
  * runs steps of its own, on one allocator.
@@ -26,32 +22,26 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar StepBenchmark -t 1
  * java -jar jmh/target/benchmarks.jar StepBenchmark -t 2
- * java -jar jmh/target/benchmarks.jar StepBenchmark -p trace=my-step.ev
+ * java -jar jmh/target/benchmarks.jar StepBenchmark -p trace=my-step.ev -p touch=FIRST,ALL
+ * java -jar jmh/target/benchmarks.jar StepBenchmark -p trace=../shared/data/mnn/MobilenetV2@4
  * }</pre>
  *
  * <p>Threading: the allocator is shared by the threads of the benchmark.
  */
-@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(
-    value = 3,
-    jvmArgsPrepend = {
-      "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-      "--add-opens=java.base/java.nio=ALL-UNNAMED"
-    })
-@State(Scope.Benchmark)
-public class StepBenchmark {
+public class StepBenchmark extends RivalBenchmark {
 
-  /** Who allocates. */
-  @Param Rival rival;
-
-  /** A file of events, or a sample that comes with the library. */
+  /**
+   * A file of events, a sample that comes with the library, or a directory of profiles with
+   * {@code @} and the batch size behind it.
+   */
   @Param("sample:mobilenet")
   String trace;
 
-  private Strategy strategy;
+  /** How much of each tensor is written: nothing, 8 bytes, 8 bytes of each page, or all. */
+  @Param("FIRST")
+  Touch touch;
+
   private Step step;
 
   /** A thread's tensors. Threading: one thread. */
@@ -63,7 +53,7 @@ public class StepBenchmark {
     /** Makes room for a step's tensors. Threading: one thread. */
     @Setup
     public void open(StepBenchmark benchmark) {
-      lane = benchmark.strategy.lane(benchmark.step.tensors());
+      lane = benchmark.strategy.lane(benchmark.step, benchmark.touch);
     }
   }
 
@@ -81,9 +71,17 @@ public class StepBenchmark {
   }
 
   final void open(int threads) {
-    step = Step.of(new TraceInput(trace, null, null).read());
-    strategy = rival.open();
-    WarmUp.run(strategy, step, threads);
+    step = Step.of(input(trace).read());
+    open(step, threads);
+  }
+
+  /** What {@code trace} names. */
+  static TraceInput input(String trace) {
+    int at = trace.lastIndexOf('@');
+    String batch = trace.substring(at + 1);
+    return at > 0 && batch.matches("[0-9]{1,9}")
+        ? new TraceInput(trace.substring(0, at), null, Integer.valueOf(batch))
+        : new TraceInput(trace, null, null);
   }
 
   /**
@@ -96,16 +94,5 @@ public class StepBenchmark {
   @Benchmark
   public long step(Worker worker) {
     return step.run(strategy, worker.lane, worker.next++);
-  }
-
-  /**
-   * Says how the allocator served, and closes it.
-   *
-   * <p>Threading: one thread, after all others.
-   */
-  @TearDown
-  public void close() {
-    strategy.report().ifPresent(System.out::println);
-    strategy.close();
   }
 }

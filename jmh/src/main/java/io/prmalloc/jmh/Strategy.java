@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.trace.replay.Touch;
 import java.util.Optional;
 
 /**
@@ -22,9 +23,17 @@ interface Strategy extends AutoCloseable {
   /**
    * A thread's place for the tensors of a step.
    *
-   * @param tensors how many a step has
+   * @param step what will be run, and nothing else
+   * @param touch how much of each tensor is written
    */
-  Lane lane(int tensors);
+  Lane lane(Step step, Touch touch);
+
+  /**
+   * A way from a thread that allocates to one that releases.
+   *
+   * @param capacity how many allocations may be on the way, a power of two
+   */
+  Handover handover(int capacity);
 
   /** Begins a step of the calling thread; null where the allocator knows no steps. */
   default ScopedMemoryCollector openStep() {

@@ -30,6 +30,11 @@ final class UnpooledHandles extends HandleStrategy<Allocation> {
   }
 
   @Override
+  long address(Allocation handle) {
+    return handle.address();
+  }
+
+  @Override
   void giveBack(Allocation handle) {
     handle.close();
   }

@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.trace.replay.Touch;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -64,7 +65,7 @@ final class WarmUp {
   // planner sees that they overlap, whatever the scheduler does.
   @SuppressWarnings("try") // the scope is there to be closed
   private Void learn() throws InterruptedException, BrokenBarrierException {
-    Lane lane = strategy.lane(step.tensors());
+    Lane lane = strategy.lane(step, Touch.FIRST);
     for (int i = 0; i < MAX_STEPS && !done; i++) {
       try (ScopedMemoryCollector scope = strategy.openStep()) {
         barrier.await();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.trace.replay.Touch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,12 +21,12 @@ class WarmUpTest {
   void shouldPlanForAllThreadsWhenSeveralWarmUp(Rival rival) {
     try (Strategy strategy = rival.open()) {
       assertFalse(strategy.isWarm());
-      Step step = Step.ofPair(TENSOR_BYTES);
+      Step step = Step.ofPairs(TENSOR_BYTES);
 
       WarmUp.run(strategy, step, THREADS);
 
       assertTrue(strategy.isWarm());
-      Lane lane = strategy.lane(THREADS);
+      Lane lane = strategy.lane(Step.ofBurst(THREADS, TENSOR_BYTES), Touch.FIRST);
       lane.begin();
       for (int tensor = 0; tensor < THREADS; tensor++) {
         lane.allocate(tensor, TENSOR_BYTES, tensor);
@@ -42,7 +43,7 @@ class WarmUpTest {
   @EnumSource(names = {"POOL_HANDLE", "POOL_RAW"})
   void shouldGoOnWithoutAPlanWhenAllIsSmall(Rival rival) {
     try (Strategy strategy = rival.open()) {
-      WarmUp.run(strategy, Step.ofPair(1), THREADS);
+      WarmUp.run(strategy, Step.ofPairs(1), THREADS);
 
       assertFalse(strategy.isWarm());
       assertTrue(strategy.report().orElseThrow().startsWith("pool: no plan"));
@@ -55,7 +56,7 @@ class WarmUpTest {
       IllegalStateException failure =
           assertThrows(
               IllegalStateException.class,
-              () -> WarmUp.run(strategy, Step.ofPair(TENSOR_BYTES), THREADS));
+              () -> WarmUp.run(strategy, Step.ofPairs(TENSOR_BYTES), THREADS));
 
       assertEquals("the warm-up failed", failure.getMessage());
       assertEquals("no memory of 65536 bytes", failure.getCause().getMessage());

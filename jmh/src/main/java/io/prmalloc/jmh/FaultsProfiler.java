@@ -1,0 +1,46 @@
+package io.prmalloc.jmh;
+
+import io.prmalloc.os.OperatingSystem;
+import java.util.List;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.profile.InternalProfiler;
+import org.openjdk.jmh.results.AggregationPolicy;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.ScalarResult;
+
+/**
+ * Counts the minor page faults of an operation: {@code -prof io.prmalloc.jmh.FaultsProfiler}. They
+ * are those of the whole process, so that the JIT's and the collector's are in it: some hundred in
+ * an iteration, which is nothing for each of many operations, and something where an iteration has
+ * only a few.
+ *
+ * <p>Threading: one thread.
+ */
+public final class FaultsProfiler implements InternalProfiler {
+
+  /** What the result is called. */
+  public static final String METRIC = "faults.norm";
+
+  private long faultsBefore;
+
+  @Override
+  public String getDescription() {
+    return "Minor page faults of the process, per operation";
+  }
+
+  @Override
+  public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
+    faultsBefore = OperatingSystem.processMinorFaults();
+  }
+
+  @Override
+  public List<Result<?>> afterIteration(
+      BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
+    long faults = OperatingSystem.processMinorFaults() - faultsBefore;
+    long operations = Math.max(1, result.getMetadata().getAllOps());
+    return List.of(
+        new ScalarResult(METRIC, (double) faults / operations, "faults/op", AggregationPolicy.AVG));
+  }
+}

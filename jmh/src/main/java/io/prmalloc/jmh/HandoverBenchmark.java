@@ -1,0 +1,106 @@
+package io.prmalloc.jmh;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Group;
+import org.openjdk.jmh.annotations.GroupThreads;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.infra.Control;
+
+/**
+ * What does an allocation cost that another thread releases, in nanoseconds? One thread allocates
+ * and touches 8 bytes, one releases; between them a queue that holds at most {@value #CAPACITY}.
+ *
+ * <p>The score is the time from one allocation to the next when both threads are as fast as they
+ * can, which is that of the slower. What it is for {@link Rival#READY_MEMORY} is the queue's: take
+ * it off.
+ *
+ * <pre>{@code
+ * java -jar jmh/target/benchmarks.jar HandoverBenchmark
+ * java -jar jmh/target/benchmarks.jar HandoverBenchmark -p rival=POOL_HANDLE,READY_MEMORY
+ * }</pre>
+ *
+ * <p>Threading: the allocator is shared by the benchmark's two threads; {@code -t} changes nothing.
+ */
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class HandoverBenchmark extends RivalBenchmark {
+
+  static final int CAPACITY = 256;
+
+  /** One that is being allocated and one that is being released, beside those in the queue. */
+  private static final int MOST_OUT = CAPACITY + 2;
+
+  private static final int SPINS = 100;
+
+  /** How many bytes. */
+  @Param("65536")
+  long sizeBytes;
+
+  private Handover handover;
+
+  /**
+   * Opens the allocator and lets it learn.
+   *
+   * <p>Threading: one thread, before all others.
+   */
+  @Setup
+  public void open() {
+    if (!rival.crossesThreads()) {
+      throw new IllegalStateException(rival + " is skipped: only who allocated may release");
+    }
+    open(Step.ofBurst(MOST_OUT, sizeBytes), 1);
+    handover = strategy.handover(CAPACITY);
+  }
+
+  /**
+   * Allocates and hands over, as soon as there is room.
+   *
+   * <p>Threading: one thread.
+   */
+  @Benchmark
+  @Group("handover")
+  @GroupThreads(1)
+  public void produce(Control control) {
+    for (int spins = 0; !handover.produce(sizeBytes, spins); spins++) {
+      if (control.stopMeasurement) {
+        return;
+      }
+      backOff(spins);
+    }
+  }
+
+  /**
+   * Releases, as soon as there is something.
+   *
+   * <p>Threading: one thread.
+   */
+  @Benchmark
+  @Group("handover")
+  @GroupThreads(1)
+  public void consume(Control control) {
+    for (int spins = 0; !handover.consume(); spins++) {
+      if (control.stopMeasurement) {
+        return;
+      }
+      backOff(spins);
+    }
+  }
+
+  /** Waits a moment, and lets others run where the other side seems to be without a processor. */
+  @SuppressWarnings("ThreadPriorityCheck") // a hint, on which nothing depends but time
+  private static void backOff(int spins) {
+    if (spins < SPINS) {
+      Thread.onSpinWait();
+    } else {
+      Thread.yield();
+    }
+  }
+
+  /** Releases what is still on the way. */
+  @Override
+  void beforeClose() {
+    while (handover != null && handover.consume()) {}
+  }
+}

@@ -1,0 +1,71 @@
+package io.prmalloc.jmh;
+
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What all benchmarks have in common: an allocator that is shared by the benchmark's threads, and a
+ * JVM in which every allocator can work.
+ *
+ * <p>The Java heap is of a fixed size and in memory from the start, so that page faults that are
+ * counted are those of the memory under test.
+ *
+ * <p>Threading: as each benchmark says.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(
+    value = 3,
+    jvmArgsPrepend = {
+      "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+      "--add-opens=java.base/java.nio=ALL-UNNAMED",
+      "--enable-native-access=ALL-UNNAMED",
+      "-Xms256m",
+      "-Xmx256m",
+      "-XX:+AlwaysPreTouch",
+      "-XX:MaxDirectMemorySize=16g"
+    })
+@State(Scope.Benchmark)
+public abstract class RivalBenchmark {
+
+  /** Who allocates. */
+  @Param Rival rival;
+
+  Strategy strategy;
+
+  /**
+   * Opens the allocator and lets it learn.
+   *
+   * @param learned what it will be asked for
+   * @param threads by how many threads at a time
+   */
+  final void open(Step learned, int threads) {
+    strategy = rival.open();
+    WarmUp.run(strategy, learned, threads);
+  }
+
+  /** What has to happen before the allocator is closed. */
+  void beforeClose() {}
+
+  /**
+   * Says how the allocator served, and closes it.
+   *
+   * <p>Threading: one thread, after all others.
+   */
+  @TearDown
+  public final void close() {
+    beforeClose();
+    if (strategy != null) {
+      strategy.report().ifPresent(System.out::println);
+      strategy.close();
+    }
+  }
+}

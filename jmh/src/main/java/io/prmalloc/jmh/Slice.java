@@ -1,0 +1,169 @@
+package io.prmalloc.jmh;
+
+import static io.prmalloc.jmh.Rival.ALLOCATE_DIRECT;
+import static io.prmalloc.jmh.Rival.ARROW;
+import static io.prmalloc.jmh.Rival.ARROW_NETTY;
+import static io.prmalloc.jmh.Rival.CAS_STACK;
+import static io.prmalloc.jmh.Rival.CPU;
+import static io.prmalloc.jmh.Rival.FFM_CONFINED;
+import static io.prmalloc.jmh.Rival.FFM_SHARED;
+import static io.prmalloc.jmh.Rival.JEMALLOC;
+import static io.prmalloc.jmh.Rival.MALLOC;
+import static io.prmalloc.jmh.Rival.MIMALLOC;
+import static io.prmalloc.jmh.Rival.NETTY_ADAPTIVE;
+import static io.prmalloc.jmh.Rival.NETTY_POOLED;
+import static io.prmalloc.jmh.Rival.POOL_HANDLE;
+import static io.prmalloc.jmh.Rival.POOL_RAW;
+import static io.prmalloc.jmh.Rival.READY_MEMORY;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A part of what is published: one benchmark in some settings.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param name what it is called on the command line, and its file
+ * @param benchmark which
+ * @param threads how many
+ * @param params its parameters but the rival, and their values
+ * @param rivals who takes part
+ * @param costs whether heap and page faults are counted too
+ * @param measuredMillis length of an iteration
+ */
+record Slice(
+    String name,
+    Class<? extends RivalBenchmark> benchmark,
+    int threads,
+    Map<String, List<String>> params,
+    Set<Rival> rivals,
+    boolean costs,
+    int measuredMillis) {
+
+  // Not every rival in every setting: that would be an hour and more. Where a question is asked
+  // of threads or of what is written, those take part that answer it differently.
+
+  private static final String PAIR = "65536";
+  private static final String SAMPLE = "sample:mobilenet";
+  private static final int SHORT = 120;
+
+  /** Long enough for some steps that write every byte. */
+  private static final int LONG = 400;
+
+  private static final Set<Rival> ALL =
+      EnumSet.of(
+          POOL_HANDLE,
+          POOL_RAW,
+          CPU,
+          ALLOCATE_DIRECT,
+          NETTY_POOLED,
+          NETTY_ADAPTIVE,
+          ARROW,
+          ARROW_NETTY,
+          MALLOC,
+          JEMALLOC,
+          MIMALLOC,
+          FFM_CONFINED);
+
+  private static final Set<Rival> SOME =
+      EnumSet.of(POOL_HANDLE, NETTY_POOLED, NETTY_ADAPTIVE, ARROW, MALLOC, MIMALLOC);
+
+  private static final Set<Rival> FEW = without(SOME, ARROW);
+
+  private static Set<Rival> and(Set<Rival> rivals, Rival... more) {
+    Set<Rival> result = EnumSet.copyOf(rivals);
+    result.addAll(List.of(more));
+    return result;
+  }
+
+  private static Set<Rival> without(Set<Rival> rivals, Rival... fewer) {
+    Set<Rival> result = EnumSet.copyOf(rivals);
+    result.removeAll(List.of(fewer));
+    return result;
+  }
+
+  /**
+   * All of them, in the order in which they run.
+   *
+   * @param models the traces that are there beside the sample, Squeezenet first if it is there
+   */
+  static List<Slice> all(List<String> models) {
+    Map<String, List<String>> pair = Map.of("sizeBytes", List.of(PAIR));
+    Map<String, List<String>> sizes = Map.of("sizeBytes", List.of("4096", "1048576", "16777216"));
+    Map<String, List<String>> requests =
+        Map.of(
+            "sizeBytes",
+            List.of(PAIR),
+            "kind",
+            VirtualThreadBenchmark.virtualThreadsArePresent()
+                ? List.of("PLATFORM", "VIRTUAL")
+                : List.of("PLATFORM"));
+    List<String> traces = models.isEmpty() ? List.of(SAMPLE) : models;
+    Map<String, List<String>> steps = Map.of("trace", traces, "touch", List.of("FIRST"));
+    Map<String, List<String>> sample = Map.of("trace", List.of(SAMPLE), "touch", List.of("FIRST"));
+    Map<String, List<String>> touches =
+        Map.of("trace", traces.subList(0, 1), "touch", List.of("NONE", "PAGE", "ALL"));
+    return List.of(
+        new Slice(
+            "pair", PairBenchmark.class, 1, pair, and(ALL, CAS_STACK, READY_MEMORY), true, SHORT),
+        new Slice(
+            "sizes", PairBenchmark.class, 1, sizes, without(ALL, POOL_RAW, CPU), false, SHORT),
+        new Slice("threads-2", PairBenchmark.class, 2, pair, SOME, false, SHORT),
+        new Slice("threads-4", PairBenchmark.class, 4, pair, SOME, false, SHORT),
+        new Slice("threads-8", PairBenchmark.class, 8, pair, SOME, false, SHORT),
+        new Slice("mixed-1", MixedBenchmark.class, 1, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-2", MixedBenchmark.class, 2, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-4", MixedBenchmark.class, 4, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-8", MixedBenchmark.class, 8, Map.of(), FEW, false, SHORT),
+        new Slice(
+            "handover",
+            HandoverBenchmark.class,
+            2,
+            pair,
+            and(SOME, POOL_RAW, JEMALLOC, FFM_SHARED, READY_MEMORY),
+            false,
+            SHORT),
+        new Slice(
+            "requests",
+            VirtualThreadBenchmark.class,
+            1,
+            requests,
+            and(FEW, READY_MEMORY),
+            false,
+            SHORT),
+        new Slice("sample", StepBenchmark.class, 1, sample, SOME, false, SHORT),
+        new Slice("steps", StepBenchmark.class, 1, steps, and(ALL, READY_MEMORY), true, SHORT),
+        new Slice("steps-2", StepBenchmark.class, 2, steps, SOME, false, SHORT),
+        new Slice(
+            "touches",
+            StepBenchmark.class,
+            1,
+            touches,
+            and(SOME, ALLOCATE_DIRECT, READY_MEMORY),
+            true,
+            LONG));
+  }
+
+  /** The same with fewer rivals, at least none. */
+  Slice among(Set<Rival> some) {
+    Set<Rival> both = EnumSet.copyOf(rivals);
+    both.retainAll(some);
+    return new Slice(name, benchmark, threads, params, both, costs, measuredMillis);
+  }
+
+  /** The same with the first value of each parameter only. */
+  Slice firstOnly() {
+    Map<String, List<String>> first = new TreeMap<>();
+    params.forEach((param, values) -> first.put(param, values.subList(0, 1)));
+    return new Slice(name, benchmark, threads, first, rivals, costs, measuredMillis);
+  }
+
+  /** How many results it gives. */
+  int settings() {
+    return params.values().stream().mapToInt(List::size).reduce(rivals.size(), (a, b) -> a * b);
+  }
+}

@@ -1,0 +1,43 @@
+package io.prmalloc.jmh;
+
+import io.prmalloc.trace.replay.Touch;
+import org.agrona.UnsafeApi;
+
+/**
+ * What is written into a tensor, the same for every rival.
+ *
+ * <p>Threading: any thread, on memory that no other thread uses.
+ */
+final class Writes {
+
+  private static final int PAGE_BYTES = 4096;
+
+  private Writes() {}
+
+  /**
+   * Writes as much as is asked for, the first 8 bytes last, and reads those back.
+   *
+   * @param bytes at least 8
+   * @return what was read, {@code value}; the same with nothing touched
+   */
+  static long touch(Touch touch, long address, long bytes, long value) {
+    switch (touch) {
+      case NONE -> {
+        return value;
+      }
+      case FIRST -> {}
+      case PAGE -> {
+        for (long offset = PAGE_BYTES; offset <= bytes - Long.BYTES; offset += PAGE_BYTES) {
+          UnsafeApi.putLong(address + offset, value);
+        }
+      }
+      case ALL -> UnsafeApi.setMemory(address, bytes, (byte) value);
+    }
+    return first(address, value);
+  }
+
+  static long first(long address, long value) {
+    UnsafeApi.putLong(address, value);
+    return UnsafeApi.getLong(address);
+  }
+}

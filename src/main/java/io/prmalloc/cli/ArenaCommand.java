@@ -1,0 +1,108 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.plan.arena.ArenaOptions;
+import io.prmalloc.plan.arena.ArenaPlanner;
+import io.prmalloc.trace.ArenaReport;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code arena}: where the arena planner puts a graph's tensors.
+ *
+ * <p>Threading: one thread.
+ */
+@Command(
+    name = "arena",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    description = {
+      "Places a graph's tensors into one arena, as TensorFlow Lite does.",
+      "",
+      "Tensors whose lives are apart share bytes. Nothing is allocated: a graph may need more"
+          + " memory than there is here."
+    },
+    footer = {
+      "",
+      "Columns: the nodes at which the tensor needs its place (of a tensor that is",
+      "never freed, up to the last one) and the offset in its arena; persistent",
+      "tensors have an arena of their own. No offset: it needs none, or its node was",
+      "not executed. load is what no placement can beat.",
+      "",
+      "Examples:",
+      "  prmalloc arena model.tflite --alignment 64",
+      "  prmalloc arena graph.json --execute 0-0 --execute 1-4 --json"
+    })
+final class ArenaCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private GraphArguments input;
+
+  @Option(
+      names = "--preserve-inputs",
+      description = "The graph's inputs keep their place to the end.")
+  private boolean preserveInputs;
+
+  @Option(
+      names = "--preserve-intermediates",
+      description = "Every tensor keeps its place to the end.")
+  private boolean preserveIntermediates;
+
+  @Option(
+      names = "--alignment",
+      paramLabel = "A",
+      defaultValue = "4",
+      description =
+          "What every offset is a multiple of, a power of two. Default: ${DEFAULT-VALUE}.")
+  private long alignment;
+
+  @Option(
+      names = "--arena-alignment",
+      paramLabel = "A",
+      defaultValue = "64",
+      description =
+          "What the arena's address is a multiple of: a power of two, and the most --alignment can"
+              + " be. Default: ${DEFAULT-VALUE}.")
+  private long arenaAlignment;
+
+  @Option(
+      names = "--execute",
+      paramLabel = "F-L",
+      converter = NodeRange.Converter.class,
+      description =
+          "Place the tensors born at nodes F to L; may be given several times, in order. Default:"
+              + " those of all nodes at once.")
+  private List<NodeRange> ranges = List.of();
+
+  @Option(names = "--json", description = "Print one JSON document instead of a table.")
+  private boolean json;
+
+  ArenaCommand() {}
+
+  @Override
+  public Integer call() {
+    ArenaOptions options =
+        new ArenaOptions(preserveInputs, preserveIntermediates, alignment, arenaAlignment);
+    try (ArenaPlanner planner = ArenaPlanner.onPaper(input.read(), options)) {
+      if (ranges.isEmpty()) {
+        planner.executeAllocations();
+      }
+      for (NodeRange range : ranges) {
+        planner.executeAllocations(range.first(), range.last());
+      }
+      PrintWriter out = spec.commandLine().getOut();
+      out.print(
+          json
+              ? ArenaReport.json(planner, options) + "\n"
+              : ArenaReport.text(input.input(), planner, options));
+      out.flush();
+    }
+    return 0;
+  }
+}

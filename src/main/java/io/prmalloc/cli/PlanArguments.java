@@ -1,0 +1,58 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.trace.GraphInput;
+import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.TraceFormat;
+import io.prmalloc.trace.TraceInput;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * The arguments by which a planner finds its tensors: traces, tables of lives, and graphs.
+ *
+ * <p>Threading: one thread.
+ */
+final class PlanArguments {
+
+  @Parameters(
+      index = "0",
+      paramLabel = "INPUT",
+      description =
+          "The tensors: a CSV of lifetimes (id,lower,upper,size) or records (id,size,first,last), a"
+              + " file of events, a directory of MNN profiler files (with --batch), a graph in JSON"
+              + " or a .tflite model, sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
+  private String input;
+
+  @Option(
+      names = "--format",
+      paramLabel = "NAME",
+      description =
+          "How to read INPUT: events, mnn, lifetimes, records or graph. Default: told from its"
+              + " content.")
+  private TraceFormat format;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "Which batch of a directory of profiler files.")
+  private Integer batch;
+
+  @Option(
+      names = "--subgraph",
+      paramLabel = "N",
+      description = "Which graph of a .tflite model, from 0. Default: 0, the main one.")
+  private Integer subgraph;
+
+  PlanArguments() {}
+
+  /** Reads the tensors. */
+  TensorLifetimes read() {
+    if (subgraph == null) {
+      return new TraceInput(input, format, batch).readLifetimes();
+    }
+    if (batch != null) {
+      throw new IllegalArgumentException("--batch " + batch + " means nothing to a graph");
+    }
+    return TensorLifetimes.of(input, new GraphInput(input, subgraph).read());
+  }
+}

@@ -1,0 +1,164 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.report.PlanPage;
+import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.planning.PlanKind;
+import io.prmalloc.trace.planning.PlanOptions;
+import io.prmalloc.trace.planning.PlanReport;
+import io.prmalloc.trace.planning.PlanRun;
+import io.prmalloc.trace.planning.Planning;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code plan}: where static planners put the tensors of a step.
+ *
+ * <p>Threading: one thread.
+ */
+@Command(
+    name = "plan",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    description = {
+      "Places the tensors of a step before it runs, by one or more strategies.",
+      "",
+      "A plan by objects gives each tensor a whole block, which others have before and after it; a"
+          + " plan by offsets gives it a place in one arena. Nothing is allocated: a plan may need"
+          + " more memory than there is here."
+    },
+    footer = {
+      "",
+      "Strategies:",
+      "  naive              one object per tensor",
+      "  equality           tensors of exactly equal size share",
+      "  greedy-in-order    by birth, into the object that fits best",
+      "  greedy-by-breadth  the busiest tasks first",
+      "  greedy-by-size     the largest tensors first",
+      "  greedy-best        the better of the two before it",
+      "  min-cost-flow      objects handed on at least cost, up to 2000 tensors",
+      "  all                every one of them",
+      "",
+      "Columns: what the plan needs, and that over the load, which is the most that is",
+      "alive at once and what no plan can beat.",
+      "",
+      "Examples:",
+      "  prmalloc plan sample:mobilenet-v1",
+      "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
+      "  prmalloc plan model.tflite --report plan.html"
+    })
+final class PlanCommand implements Callable<Integer> {
+
+  private static final double MAX_TIMEOUT_SECONDS = 1e9;
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private PlanArguments input;
+
+  @Option(
+      names = "--strategy",
+      paramLabel = "NAME",
+      split = ",",
+      description = "One of those below; may be given several times. Default: all.")
+  private List<String> strategies = List.of();
+
+  @Option(names = "--kind", paramLabel = "KIND", description = "objects or offsets. Default: both.")
+  private PlanKind kind;
+
+  @Option(
+      names = "--alignment",
+      paramLabel = "A",
+      defaultValue = "1",
+      description =
+          "What every offset is a multiple of, a power of two. Default: ${DEFAULT-VALUE}.")
+  private long alignment;
+
+  @Option(
+      names = "--capacity",
+      paramLabel = "C",
+      description = "How many bytes there are: exit with 1 if no plan is that small.")
+  private Long capacity;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      description = "How long each strategy may take. Default: as long as it wants.")
+  private Double timeoutSeconds;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = "Write the tensors as CSV with the offsets of the smallest plan.")
+  private Path out;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Draw the plans on a page for the browser.")
+  private Path page;
+
+  @Option(names = "--json", description = "Print one JSON document instead of a table.")
+  private boolean json;
+
+  PlanCommand() {}
+
+  @Override
+  public Integer call() throws InterruptedException {
+    PlanOptions options =
+        new PlanOptions(
+            alignment,
+            Optional.ofNullable(timeout()),
+            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity));
+    TensorLifetimes tensors = input.read();
+    if ((out != null || page != null) && tensors.dimensions() > 1) {
+      throw new IllegalArgumentException(
+          (out != null ? "--out writes" : "--report draws")
+              + " offsets, which sizes of "
+              + tensors.dimensions()
+              + " dimensions have not");
+    }
+    Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
+    List<PlanRun> runs;
+    try (TerminalProgress progress = TerminalProgress.create()) {
+      runs = planning.run(progress == null ? (strategy, done, total) -> {} : progress::update);
+    }
+    PlanReport report = new PlanReport(tensors, options, runs);
+    List<String> failures = report.failures();
+    if (failures.isEmpty() && out != null) {
+      OffsetsAssignment best = report.bestOffsets().orElseThrow();
+      OutputFile.write(out, tensors.toCsv(best));
+    }
+    if (page != null) {
+      OutputFile.write(page, PlanPage.html(report));
+    }
+    PrintWriter console = spec.commandLine().getOut();
+    console.print(json ? report.json() + "\n" : report.text());
+    console.flush();
+    if (failures.isEmpty()) {
+      return 0;
+    }
+    Main.complain(spec.commandLine(), String.join("; ", failures));
+    return Main.FAILED;
+  }
+
+  private Duration timeout() {
+    if (timeoutSeconds == null) {
+      return null;
+    }
+    if (!(timeoutSeconds > 0 && timeoutSeconds <= MAX_TIMEOUT_SECONDS)) {
+      throw new IllegalArgumentException(
+          "timeout " + timeoutSeconds + " is not more than 0 and at most 1e9 seconds");
+    }
+    return Duration.ofNanos((long) (timeoutSeconds * 1e9));
+  }
+}

@@ -1,0 +1,143 @@
+package io.prmalloc.plan;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Records in the order every strategy wants them: by first task, stably. A tensor's number here is
+ * its place in that order; {@link #record} has its number in the caller's list.
+ *
+ * <p>Threading: immutable.
+ */
+final class Lives {
+
+  // Besides tasks there are ticks: the distinct first tasks, numbered from 0. A life in ticks is
+  // that of its first task to the last tick not after its last task. Two lives share a task if and
+  // only if they share a tick, for the later of their first tasks is a tick of both. Whatever is
+  // alive in a task that is no tick is alive in the tick before as well, so whoever looks for the
+  // most crowded task need look at ticks only, of which there are never more than tensors.
+
+  private final int[] records;
+  private final long[] sizes;
+  private final long[] firstTasks;
+  private final long[] lastTasks;
+  private final int[] firstTicks;
+  private final int[] lastTicks;
+  private final int tickCount;
+
+  /**
+   * Threading: any thread.
+   *
+   * @throws IllegalArgumentException if the sizes together pass 2^63 − 1
+   */
+  Lives(List<TensorUsageRecord> list) {
+    TensorUsageRecord[] given = list.toArray(new TensorUsageRecord[0]);
+    int count = given.length;
+    Sums.total("tensor", Arrays.stream(given).mapToLong(TensorUsageRecord::sizeBytes).toArray());
+    records = sorted(count, Comparator.comparingLong(i -> given[i].firstTask()));
+    sizes = new long[count];
+    firstTasks = new long[count];
+    lastTasks = new long[count];
+    for (int i = 0; i < count; i++) {
+      TensorUsageRecord record = given[records[i]];
+      sizes[i] = record.sizeBytes();
+      firstTasks[i] = record.firstTask();
+      lastTasks[i] = record.lastTask();
+    }
+    long[] ticks = Arrays.stream(firstTasks).distinct().toArray();
+    tickCount = ticks.length;
+    firstTicks = new int[count];
+    lastTicks = new int[count];
+    for (int i = 0; i < count; i++) {
+      firstTicks[i] = Arrays.binarySearch(ticks, firstTasks[i]);
+      int last = Arrays.binarySearch(ticks, lastTasks[i]);
+      lastTicks[i] = last >= 0 ? last : -last - 2;
+    }
+  }
+
+  private static int[] sorted(int count, Comparator<Integer> order) {
+    return IntStream.range(0, count).boxed().sorted(order).mapToInt(Integer::intValue).toArray();
+  }
+
+  /** How many tensors there are. */
+  int count() {
+    return records.length;
+  }
+
+  /** The number of a tensor in the caller's list. */
+  int record(int tensor) {
+    return records[tensor];
+  }
+
+  /** The size of a tensor in bytes. */
+  long size(int tensor) {
+    return sizes[tensor];
+  }
+
+  long firstTask(int tensor) {
+    return firstTasks[tensor];
+  }
+
+  long lastTask(int tensor) {
+    return lastTasks[tensor];
+  }
+
+  int firstTick(int tensor) {
+    return firstTicks[tensor];
+  }
+
+  int lastTick(int tensor) {
+    return lastTicks[tensor];
+  }
+
+  /** How many ticks there are, at most {@link #count}. */
+  int tickCount() {
+    return tickCount;
+  }
+
+  /** All tensors, the largest first, ties by number. A new array. */
+  int[] bySizeDescending() {
+    return sorted(count(), Comparator.<Integer>comparingLong(i -> sizes[i]).reversed());
+  }
+
+  /** The most bytes alive in one task. */
+  long load() {
+    return Arrays.stream(breadths()).max().orElse(0);
+  }
+
+  /** The bytes alive in every tick. */
+  long[] breadths() {
+    long[] changes = new long[tickCount + 1];
+    for (int i = 0; i < records.length; i++) {
+      changes[firstTicks[i]] += sizes[i];
+      changes[lastTicks[i] + 1] -= sizes[i];
+    }
+    Arrays.parallelPrefix(changes, Long::sum);
+    return Arrays.copyOf(changes, tickCount);
+  }
+
+  /** Things of the caller's list in this order. */
+  <T> List<T> inOrder(List<T> list) {
+    return Arrays.stream(records).mapToObj(list::get).toList();
+  }
+
+  /** Answers by the caller's numbers, from answers by this order. */
+  long[] toCaller(long[] answers) {
+    long[] mapped = new long[answers.length];
+    for (int i = 0; i < answers.length; i++) {
+      mapped[records[i]] = answers[i];
+    }
+    return mapped;
+  }
+
+  /** Answers by the caller's numbers, from answers by this order. */
+  int[] toCaller(int[] answers) {
+    int[] mapped = new int[answers.length];
+    for (int i = 0; i < answers.length; i++) {
+      mapped[records[i]] = answers[i];
+    }
+    return mapped;
+  }
+}

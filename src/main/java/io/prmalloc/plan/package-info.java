@@ -1,0 +1,18 @@
+/**
+ * Static planning: where every tensor of a known graph lies, decided before the first step runs.
+ *
+ * <p>{@link io.prmalloc.plan.TensorUsageRecord} says how large a tensor is and which tasks use it.
+ * A strategy turns a list of records into an {@link io.prmalloc.plan.ObjectsAssignment} (tensors
+ * share whole blocks) or an {@link io.prmalloc.plan.OffsetsAssignment} (tensors lie at offsets of
+ * one arena); {@link io.prmalloc.plan.LowerBounds} says what no plan can beat, and {@link
+ * io.prmalloc.plan.PlanValidator}, which knows nothing of the strategies, whether a plan is one.
+ *
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.os} (the regions a sub-allocator gives),
+ * Agrona.
+ *
+ * <p>Conventions: tensors are numbered from 0 in the order of the caller's list, whatever that
+ * order is; tasks are inclusive at both ends; sizes are bytes in a {@code long}, and the sizes of
+ * one list must fit a {@code long} together. Strategies and their tie-breaking are those of
+ * TensorFlow Lite's memory management, exactly.
+ */
+package io.prmalloc.plan;

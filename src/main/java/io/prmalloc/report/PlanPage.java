@@ -1,0 +1,120 @@
+package io.prmalloc.report;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.planning.PlanReport;
+import io.prmalloc.trace.planning.PlanRun;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/**
+ * Draws plans: time across, address up, a rectangle per tensor, the load as a curve, a tab per
+ * strategy.
+ *
+ * <p>Threading: any thread.
+ */
+public final class PlanPage {
+
+  // Sizes and lives are the same in every plan and are written once, offsets per plan, all as plain
+  // arrays: some 30 bytes a tensor and 10 more a plan. The page draws them on a canvas, so that
+  // tens of thousands of rectangles are no elements of a document.
+
+  private static final String PLACE = "/*DATA*/";
+
+  private PlanPage() {}
+
+  /**
+   * The page. Plans by objects are drawn as offsets, objects laid end to end; runs without a valid
+   * plan are listed with their reason.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if sizes are shapes: they have no address
+   */
+  public static String html(PlanReport report) {
+    if (report.tensors().dimensions() > 1) {
+      throw new IllegalArgumentException(
+          "sizes of " + report.tensors().dimensions() + " dimensions have no address to draw");
+    }
+    String page = template();
+    int place = page.indexOf(PLACE);
+    return page.substring(0, place) + data(report) + page.substring(place + PLACE.length());
+  }
+
+  private static String template() {
+    try (InputStream in = PlanPage.class.getResourceAsStream("plan.html")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String data(PlanReport report) {
+    TensorLifetimes tensors = report.tensors();
+    List<TensorUsageRecord> records = tensors.records();
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
+      json.writeStartObject();
+      json.writeStringField("name", tensors.name());
+      json.writeNumberField("load", report.lowerBoundBytes());
+      json.writeArrayFieldStart("labels");
+      for (String label : tensors.labels()) {
+        json.writeString(label);
+      }
+      json.writeEndArray();
+      writeNumbers(json, "sizes", records, TensorUsageRecord::sizeBytes);
+      writeNumbers(json, "first", records, TensorUsageRecord::firstTask);
+      writeNumbers(json, "last", records, TensorUsageRecord::lastTask);
+      json.writeArrayFieldStart("plans");
+      for (PlanRun run : report.runs()) {
+        writeRun(json, report, run);
+      }
+      json.writeEndArray();
+      json.writeEndObject();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    // A name could end the script element.
+    return text.toString().replace("<", "\\u003c");
+  }
+
+  private static void writeNumbers(
+      JsonGenerator json,
+      String key,
+      List<TensorUsageRecord> records,
+      ToLongFunction<TensorUsageRecord> number)
+      throws IOException {
+    long[] numbers = records.stream().mapToLong(number).toArray();
+    json.writeFieldName(key);
+    json.writeArray(numbers, 0, numbers.length);
+  }
+
+  private static void writeRun(JsonGenerator json, PlanReport report, PlanRun run)
+      throws IOException {
+    json.writeStartObject();
+    json.writeStringField("strategy", run.strategy());
+    json.writeStringField("kind", run.kind().label());
+    if (run.validPlan().isPresent()) {
+      OffsetsAssignment offsets =
+          run.validPlan()
+              .get()
+              .toOffsets(report.tensors(), report.options().alignment())
+              .orElseThrow();
+      json.writeNumberField("total", offsets.totalBytes());
+      json.writeFieldName("offsets");
+      json.writeArray(offsets.offsets(), 0, offsets.tensorCount());
+    } else {
+      json.writeStringField(
+          "reason", run.fault().or(run::failed).or(run::skipped).orElse("there is no plan"));
+    }
+    json.writeEndObject();
+  }
+}

@@ -1,0 +1,110 @@
+package io.prmalloc.trace;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A table of comma-separated values with a header. A cell that holds a comma, a quote or a blank at
+ * its end stands in double quotes, with its own quotes doubled; a cell is one line.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param header the names of the columns
+ * @param rows the cells, each row as long as the header
+ */
+record CsvTable(List<String> header, List<List<String>> rows) {
+
+  /**
+   * The cells of a line.
+   *
+   * @throws IllegalArgumentException if quotes do not match
+   */
+  static List<String> cells(String line) {
+    List<String> cells = new ArrayList<>();
+    int from = 0;
+    while (true) {
+      StringBuilder cell = new StringBuilder();
+      int to = line.indexOf(',', from);
+      to = to < 0 ? line.length() : to;
+      if (line.startsWith("\"", skipBlanks(line, from))) {
+        to = quoted(line, skipBlanks(line, from) + 1, cell);
+      } else {
+        cell.append(line.substring(from, to).strip());
+      }
+      cells.add(cell.toString());
+      if (to == line.length()) {
+        return cells;
+      }
+      from = to + 1;
+    }
+  }
+
+  private static int skipBlanks(String line, int from) {
+    int at = from;
+    while (at < line.length() && line.charAt(at) == ' ') {
+      at++;
+    }
+    return at;
+  }
+
+  /** Reads to the closing quote; answers where the next comma is, or the end. */
+  private static int quoted(String line, int from, StringBuilder cell) {
+    for (int at = from; at < line.length(); at++) {
+      if (line.charAt(at) != '"') {
+        cell.append(line.charAt(at));
+      } else if (line.startsWith("\"", at + 1)) {
+        cell.append('"');
+        at++;
+      } else {
+        int end = skipBlanks(line, at + 1);
+        if (end < line.length() && line.charAt(end) != ',') {
+          throw new IllegalArgumentException(
+              "something stands between a closing quote and a comma");
+        }
+        return end;
+      }
+    }
+    throw new IllegalArgumentException("a quote is not closed");
+  }
+
+  /** This table with a column more, at its end; a column of that name is replaced where it is. */
+  CsvTable withColumn(String name, List<String> cells) {
+    int at = header.indexOf(name);
+    List<List<String>> wider = new ArrayList<>(rows.size());
+    for (int i = 0; i < rows.size(); i++) {
+      wider.add(withCell(rows.get(i), at, cells.get(i)));
+    }
+    return new CsvTable(withCell(header, at, name), wider);
+  }
+
+  private static List<String> withCell(List<String> row, int at, String cell) {
+    List<String> wider = new ArrayList<>(row);
+    if (at >= 0) {
+      wider.set(at, cell);
+    } else {
+      wider.add(cell);
+    }
+    return wider;
+  }
+
+  /** The table as text, every line ended by LF. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    append(text, header);
+    for (List<String> row : rows) {
+      append(text, row);
+    }
+    return text.toString();
+  }
+
+  private static void append(StringBuilder text, List<String> row) {
+    for (int i = 0; i < row.size(); i++) {
+      String cell = row.get(i);
+      boolean quote = cell.contains(",") || cell.contains("\"") || !cell.equals(cell.strip());
+      text.append(i == 0 ? "" : ",");
+      text.append(quote ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
+    }
+    text.append('\n');
+  }
+}

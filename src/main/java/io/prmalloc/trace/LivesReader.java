@@ -1,0 +1,210 @@
+package io.prmalloc.trace;
+
+import io.prmalloc.plan.ShapedUsageRecord;
+import io.prmalloc.plan.TensorShape;
+import io.prmalloc.plan.TensorUsageRecord;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Reads the formats {@code lifetimes} and {@code records}: a table of tensors with their lives.
+ *
+ * <pre>
+ * id,lower,upper,size     alive in [lower, upper): upper is the first task without it
+ * id,size,first,last      alive from first to last, both included; a size may be a shape: 2x8
+ * </pre>
+ *
+ * <p>The header is needed. Columns are found by name, further ones are kept and not looked at; rows
+ * may come in any order; blank lines are skipped. Everything else is an error of its line.
+ *
+ * <p>Threading: one thread at a time.
+ */
+final class LivesReader {
+
+  static final List<String> LIFETIMES_COLUMNS = List.of("id", "lower", "upper", "size");
+  static final List<String> RECORDS_COLUMNS = List.of("id", "size", "first", "last");
+
+  private final String file;
+  private final List<String> needed;
+  private final boolean halfOpen;
+  private final List<String> ids = new ArrayList<>();
+  private final List<TensorUsageRecord> records = new ArrayList<>();
+  private final List<ShapedUsageRecord> shapedRecords = new ArrayList<>();
+  private final List<List<String>> rows = new ArrayList<>();
+  private final Set<String> seen = new HashSet<>();
+  private final Map<String, Integer> columns = new HashMap<>();
+  private List<String> header;
+  private long sum;
+
+  private LivesReader(String file, List<String> needed) {
+    this.file = file;
+    this.needed = needed;
+    this.halfOpen = needed.equals(LIFETIMES_COLUMNS);
+  }
+
+  /** Whether a line is the header of these columns. */
+  static boolean isHeader(String line, List<String> needed) {
+    try {
+      return CsvTable.cells(line).containsAll(needed);
+    } catch (IllegalArgumentException noTable) {
+      return false;
+    }
+  }
+
+  /**
+   * Threading: any thread.
+   *
+   * @param file what errors call the file
+   * @param bytes the whole file, in UTF-8
+   * @param needed the columns of the format
+   * @throws TraceFormatException if a line is not of this format or cannot be
+   */
+  static TensorLifetimes read(String file, byte[] bytes, List<String> needed) {
+    LivesReader reader = new LivesReader(file, needed);
+    String text = EventsReader.decode(file, bytes);
+    if (text.startsWith("\uFEFF")) {
+      text = text.substring(1);
+    }
+    long line = 0;
+    for (int from = 0; from < text.length(); ) {
+      int to = text.indexOf('\n', from);
+      to = to < 0 ? text.length() : to;
+      line++;
+      String content = text.substring(from, to).strip();
+      if (!content.isEmpty()) {
+        try {
+          reader.readLine(content);
+        } catch (IllegalArgumentException refused) {
+          throw TraceFormatException.atLine(file, line, refused.getMessage());
+        }
+      }
+      from = to + 1;
+    }
+    return reader.finish();
+  }
+
+  private TensorLifetimes finish() {
+    if (header == null) {
+      throw TraceFormatException.ofFile(file, "is empty; " + expected());
+    }
+    if (ids.isEmpty()) {
+      throw TraceFormatException.ofFile(file, "holds no tensor behind its header");
+    }
+    return new TensorLifetimes(file, ids, records, shapedRecords, new CsvTable(header, rows));
+  }
+
+  private String expected() {
+    return "expected the header `" + String.join(",", needed) + "`";
+  }
+
+  private void readLine(String content) {
+    List<String> cells = CsvTable.cells(content);
+    if (header == null) {
+      readHeader(content, cells);
+      return;
+    }
+    if (cells.size() != header.size()) {
+      throw new IllegalArgumentException(
+          "has " + cells.size() + " fields, but the header has " + header.size());
+    }
+    String id = cell(cells, "id");
+    if (id.isEmpty()) {
+      throw new IllegalArgumentException("the id is empty");
+    }
+    if (!seen.add(id)) {
+      throw new IllegalArgumentException("tensor " + EventsReader.shorten(id) + " comes again");
+    }
+    readTensor(cells);
+    ids.add(id);
+    rows.add(List.copyOf(cells));
+  }
+
+  private void readHeader(String content, List<String> cells) {
+    for (String column : needed) {
+      if (!cells.contains(column)) {
+        throw new IllegalArgumentException(
+            "`"
+                + EventsReader.shorten(content)
+                + "` has no column `"
+                + column
+                + "`; "
+                + expected());
+      }
+    }
+    for (int i = 0; i < cells.size(); i++) {
+      if (columns.put(cells.get(i), i) != null) {
+        throw new IllegalArgumentException("column `" + cells.get(i) + "` comes twice");
+      }
+    }
+    header = List.copyOf(cells);
+  }
+
+  private void readTensor(List<String> cells) {
+    long first = number(cells, halfOpen ? "lower" : "first");
+    long last = number(cells, halfOpen ? "upper" : "last");
+    if (halfOpen) {
+      if (last <= first) {
+        throw new IllegalArgumentException("lower " + first + " is not less than upper " + last);
+      }
+      last--;
+    }
+    TensorUsageRecord record;
+    if (!halfOpen && cell(cells, "size").indexOf('x') >= 0) {
+      TensorShape shape = shape(cell(cells, "size"));
+      checkDimensions(shape.dimensions().size());
+      ShapedUsageRecord shaped = new ShapedUsageRecord(shape, first, last);
+      shapedRecords.add(shaped);
+      record = shaped.flat();
+    } else {
+      checkDimensions(1);
+      record = new TensorUsageRecord(number(cells, "size"), first, last);
+    }
+    if (sum > Long.MAX_VALUE - record.sizeBytes()) {
+      throw new IllegalArgumentException(
+          "size " + record.sizeBytes() + " takes the sum of all sizes over 2^63 - 1");
+    }
+    sum += record.sizeBytes();
+    records.add(record);
+  }
+
+  private void checkDimensions(int dimensions) {
+    if (records.isEmpty()) {
+      return;
+    }
+    int before = shapedRecords.isEmpty() ? 1 : shapedRecords.get(0).shape().dimensions().size();
+    if (dimensions != before) {
+      throw new IllegalArgumentException(
+          "the size has " + dimensions + " dimensions, but those before it have " + before);
+    }
+  }
+
+  private String cell(List<String> cells, String column) {
+    return cells.get(columns.get(column));
+  }
+
+  private long number(List<String> cells, String column) {
+    return number(column, cell(cells, column));
+  }
+
+  private static long number(String what, String text) {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException notANumber) {
+      throw new IllegalArgumentException(
+          what + " `" + EventsReader.shorten(text) + "` is not a whole number that fits 64 bits",
+          notANumber);
+    }
+  }
+
+  private static TensorShape shape(String text) {
+    List<Long> dimensions = new ArrayList<>();
+    for (String dimension : text.split("x", -1)) {
+      dimensions.add(number("dimension", dimension));
+    }
+    return new TensorShape(dimensions);
+  }
+}

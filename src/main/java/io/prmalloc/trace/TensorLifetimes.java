@@ -1,0 +1,235 @@
+package io.prmalloc.trace;
+
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.ShapedUsageRecord;
+import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.plan.arena.ArenaOptions;
+import io.prmalloc.plan.arena.Graph;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The tensors of one step as planners want them: an id, a size and a life each. Ids are distinct.
+ *
+ * <p>Threading: immutable.
+ */
+public final class TensorLifetimes {
+
+  private final String name;
+  private final List<String> ids;
+  private final List<TensorUsageRecord> records;
+  // Empty if sizes are bytes.
+  private final List<ShapedUsageRecord> shapedRecords;
+  // What people see; the ids if nothing is more telling.
+  private final List<String> labels;
+  // The file's own table, to be written back; null if it was no table.
+  private final CsvTable table;
+
+  TensorLifetimes(
+      String name,
+      List<String> ids,
+      List<TensorUsageRecord> records,
+      List<ShapedUsageRecord> shapedRecords,
+      CsvTable table) {
+    this(name, ids, ids, records, shapedRecords, table);
+  }
+
+  private TensorLifetimes(
+      String name,
+      List<String> ids,
+      List<String> labels,
+      List<TensorUsageRecord> records,
+      List<ShapedUsageRecord> shapedRecords,
+      CsvTable table) {
+    this.name = name;
+    this.ids = List.copyOf(ids);
+    this.labels = List.copyOf(labels);
+    this.records = List.copyOf(records);
+    this.shapedRecords = List.copyOf(shapedRecords);
+    this.table = table;
+  }
+
+  /**
+   * Tensors that come from elsewhere than from a file of lives.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param name what people call the whole
+   * @param ids what people call each tensor; made distinct by a {@code #2} and so on behind those
+   *     that come again
+   * @param records size and life of each
+   * @throws IllegalArgumentException if there are more or fewer ids than records
+   */
+  public static TensorLifetimes of(String name, List<String> ids, List<TensorUsageRecord> records) {
+    if (ids.size() != records.size()) {
+      throw new IllegalArgumentException(
+          "there are " + ids.size() + " ids for " + records.size() + " tensors");
+    }
+    return new TensorLifetimes(name, distinct(ids), records, List.of(), null);
+  }
+
+  private static List<String> distinct(List<String> ids) {
+    Set<String> taken = new HashSet<>(ids);
+    Set<String> seen = new HashSet<>();
+    List<String> distinct = new ArrayList<>(ids.size());
+    for (String id : ids) {
+      String free = id;
+      // Not the id of a tensor that is still to come either.
+      for (int i = 2; !seen.add(free); i++) {
+        free = id + "#" + i;
+        while (taken.contains(free)) {
+          free = id + "#" + ++i;
+        }
+      }
+      distinct.add(free);
+    }
+    return distinct;
+  }
+
+  /**
+   * The tensors of a trace; the n-th event is task n. A tensor is alive from its own event to the
+   * one before its release.
+   *
+   * <p>Threading: any thread.
+   */
+  public static TensorLifetimes of(Trace trace) {
+    long[] births = new long[trace.tensorCount()];
+    TensorUsageRecord[] records = new TensorUsageRecord[trace.tensorCount()];
+    List<String> ids = new ArrayList<>(records.length);
+    for (int i = 0; i < trace.eventCount(); i++) {
+      int event = trace.event(i);
+      if (event >= 0) {
+        births[event] = i;
+        ids.add(trace.id(event));
+      } else {
+        records[~event] = new TensorUsageRecord(trace.sizeBytes(~event), births[~event], i - 1L);
+      }
+    }
+    return of(trace.name(), ids, List.of(records));
+  }
+
+  /**
+   * The tensors of a graph that live in the arena, as its nodes run in order; an id is the tensor's
+   * index, a node is a task.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param name what people call the graph
+   */
+  public static TensorLifetimes of(String name, Graph graph) {
+    Map<Integer, TensorUsageRecord> records = graph.usageRecords(ArenaOptions.DEFAULT);
+    List<String> ids = records.keySet().stream().map(String::valueOf).toList();
+    List<String> labels =
+        records.keySet().stream()
+            .map(index -> (index + " " + graph.tensors().get(index).name()).strip())
+            .toList();
+    return new TensorLifetimes(name, ids, labels, List.copyOf(records.values()), List.of(), null);
+  }
+
+  /** What people call the whole, such as the path of its file. Threading: any thread. */
+  public String name() {
+    return name;
+  }
+
+  /** How many tensors there are, from 0. Threading: any thread. */
+  public int count() {
+    return records.size();
+  }
+
+  /** What people call each tensor. Threading: any thread. */
+  public List<String> ids() {
+    return ids;
+  }
+
+  /**
+   * What a picture shows of each tensor: its id, and its name if it has one. Threading: any thread.
+   */
+  public List<String> labels() {
+    return labels;
+  }
+
+  /**
+   * Size and life of each tensor, in the order of the file; where sizes are shapes, the number of
+   * elements. Threading: any thread.
+   */
+  public List<TensorUsageRecord> records() {
+    return records;
+  }
+
+  /** Shape and life of each tensor; empty if sizes are bytes. Threading: any thread. */
+  public Optional<List<ShapedUsageRecord>> shapedRecords() {
+    return shapedRecords.isEmpty() ? Optional.empty() : Optional.of(shapedRecords);
+  }
+
+  /** How many dimensions sizes have: 1 for bytes, up to 4 for shapes. Threading: any thread. */
+  public int dimensions() {
+    return shapedRecords.isEmpty() ? 1 : shapedRecords.get(0).shape().dimensions().size();
+  }
+
+  /**
+   * As a trace: who is born in a task comes in the order of the file, after all who die before it.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a tensor is larger than {@link Trace#MAX_TENSOR_BYTES}
+   */
+  public Trace toTrace() {
+    record Event(long time, boolean birth, int tensor) {}
+
+    List<Event> events = new ArrayList<>(2 * records.size());
+    for (int i = 0; i < records.size(); i++) {
+      events.add(new Event(records.get(i).firstTask(), true, i));
+      events.add(new Event(records.get(i).lastTask() + 1, false, i));
+    }
+    events.sort(Comparator.comparingLong(Event::time).thenComparing(Event::birth));
+    Trace.Builder trace = Trace.builder(name);
+    for (Event event : events) {
+      if (event.birth) {
+        trace.allocate(ids.get(event.tensor), records.get(event.tensor).sizeBytes());
+      } else {
+        trace.release(ids.get(event.tensor));
+      }
+    }
+    return trace.build();
+  }
+
+  /**
+   * As CSV with a column {@code offset}: the file as it was, or {@code id,lower,upper,size,offset}
+   * if it was no table.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param plan an offset for each tensor
+   * @throws IllegalArgumentException if it is for more or fewer tensors
+   */
+  public String toCsv(OffsetsAssignment plan) {
+    if (plan.tensorCount() != count()) {
+      throw new IllegalArgumentException(
+          "the plan is for " + plan.tensorCount() + " tensors, but there are " + count());
+    }
+    List<String> offsets = new ArrayList<>(count());
+    for (int i = 0; i < count(); i++) {
+      offsets.add(Long.toString(plan.offset(i)));
+    }
+    return (table == null ? plainTable() : table).withColumn("offset", offsets).toString();
+  }
+
+  private CsvTable plainTable() {
+    List<List<String>> rows = new ArrayList<>(count());
+    for (int i = 0; i < count(); i++) {
+      TensorUsageRecord record = records.get(i);
+      rows.add(
+          List.of(
+              ids.get(i),
+              Long.toString(record.firstTask()),
+              Long.toString(record.lastTask() + 1),
+              Long.toString(record.sizeBytes())));
+    }
+    return new CsvTable(LivesReader.LIFETIMES_COLUMNS, rows);
+  }
+}

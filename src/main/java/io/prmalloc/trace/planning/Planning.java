@@ -1,0 +1,147 @@
+package io.prmalloc.trace.planning;
+
+import io.prmalloc.trace.TensorLifetimes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Chooses strategies and runs them, one after the other.
+ *
+ * <p>Threading: one thread at a time.
+ */
+public final class Planning {
+
+  /** Stands for every strategy. */
+  public static final String ALL = "all";
+
+  private record Choice(PlanMethod method, PlanKind kind, boolean named) {}
+
+  /** Is told before each strategy begins. */
+  @FunctionalInterface
+  public interface Progress {
+    /**
+     * Threading: the thread that plans.
+     *
+     * @param strategy which begins
+     * @param done how many runs there were
+     * @param total how many there will be
+     */
+    void update(String strategy, int done, int total);
+  }
+
+  private final TensorLifetimes tensors;
+  private final PlanOptions options;
+  private final List<Choice> choices = new ArrayList<>();
+
+  /**
+   * Threading: any thread.
+   *
+   * @param strategies names, each once however often it comes; none, or {@link #ALL}, for every
+   *     strategy that is defined for the tensors' sizes
+   * @param kind which plans; empty for all that a strategy makes, objects before offsets
+   * @throws IllegalArgumentException if there is no strategy of a name, or one that is named is not
+   *     defined for the tensors' sizes
+   */
+  public Planning(
+      TensorLifetimes tensors,
+      PlanOptions options,
+      List<String> strategies,
+      Optional<PlanKind> kind) {
+    this.tensors = tensors;
+    this.options = options;
+    boolean all = strategies.isEmpty() || strategies.contains(ALL);
+    List<PlanMethod> named =
+        strategies.stream()
+            .filter(name -> !name.equals(ALL))
+            .distinct()
+            .map(PlanMethods::named)
+            .toList();
+    for (PlanMethod method : all ? PlanMethods.all() : named) {
+      int before = choices.size();
+      for (PlanKind each : kind.map(List::of).orElse(List.of(PlanKind.values()))) {
+        if (method.isDefined(each, tensors.dimensions())) {
+          choices.add(new Choice(method, each, named.contains(method)));
+        }
+      }
+      if (choices.size() == before && named.contains(method)) {
+        throw undefined(method, kind);
+      }
+    }
+    if (choices.isEmpty()) {
+      throw new IllegalArgumentException(
+          "no strategy makes "
+              + kind.map(PlanKind::label).orElse("plans")
+              + " for sizes of "
+              + tensors.dimensions()
+              + " dimensions");
+    }
+  }
+
+  private IllegalArgumentException undefined(PlanMethod method, Optional<PlanKind> kind) {
+    String what = method.label() + kind.map(k -> " by " + k.label()).orElse("");
+    return new IllegalArgumentException(
+        tensors.dimensions() == 1
+            ? what + " is not defined"
+            : what + " is not defined for sizes of " + tensors.dimensions() + " dimensions");
+  }
+
+  /**
+   * Runs all of them. A strategy that nobody named and that refuses the tensors is skipped; a named
+   * one's refusal is the caller's.
+   *
+   * <p>Threading: one thread at a time.
+   *
+   * @throws IllegalArgumentException if a strategy that was named refuses the tensors
+   * @throws InterruptedException if the thread was interrupted
+   */
+  public List<PlanRun> run(Progress progress) throws InterruptedException {
+    List<PlanRun> runs = new ArrayList<>();
+    for (Choice choice : choices) {
+      progress.update(choice.method.label(), runs.size(), choices.size());
+      runs.add(run(choice));
+    }
+    return runs;
+  }
+
+  private PlanRun run(Choice choice) throws InterruptedException {
+    long begin = System.nanoTime();
+    try {
+      Plan plan = choice.method.plan(choice.kind, tensors, options);
+      long nanos = System.nanoTime() - begin;
+      return new PlanRun(
+          choice.method.label(),
+          choice.kind,
+          nanos,
+          Optional.of(plan),
+          plan.fault(tensors),
+          Optional.empty(),
+          Optional.empty());
+    } catch (TimeoutException e) {
+      return without(choice, begin, "", "did not end within " + seconds());
+    } catch (IllegalArgumentException refused) {
+      if (choice.named) {
+        throw refused;
+      }
+      return without(choice, begin, refused.getMessage(), "");
+    }
+  }
+
+  private String seconds() {
+    double seconds = options.timeout().orElseThrow().toNanos() / 1e9;
+    return (seconds == (long) seconds ? Long.toString((long) seconds) : Double.toString(seconds))
+        + " s";
+  }
+
+  private static PlanRun without(Choice choice, long begin, String skipped, String failed) {
+    return new PlanRun(
+        choice.method.label(),
+        choice.kind,
+        System.nanoTime() - begin,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(skipped).filter(reason -> !reason.isEmpty()),
+        Optional.of(failed).filter(reason -> !reason.isEmpty()));
+  }
+}

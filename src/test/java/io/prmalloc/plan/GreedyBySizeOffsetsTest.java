@@ -1,0 +1,123 @@
+package io.prmalloc.plan;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class GreedyBySizeOffsetsTest {
+
+  /** The rule word by word: every tensor walks over every placed one. */
+  private static long[] plain(List<TensorUsageRecord> records, long alignment) {
+    List<Integer> order =
+        IntStream.range(0, records.size())
+            .boxed()
+            .sorted(Comparator.comparingLong(i -> records.get(i).firstTask()))
+            .sorted(Comparator.<Integer>comparingLong(i -> records.get(i).sizeBytes()).reversed())
+            .toList();
+    long[] offsets = new long[records.size()];
+    List<Integer> placed = new ArrayList<>();
+    for (int tensor : order) {
+      long size = records.get(tensor).sizeBytes();
+      long prev = 0;
+      long best = -1;
+      long bestGap = Long.MAX_VALUE;
+      for (int other : placed) {
+        if (!records.get(other).overlaps(records.get(tensor))) {
+          continue;
+        }
+        long gap = offsets[other] - prev;
+        if (gap >= size && gap >= 0 && gap < bestGap) {
+          best = prev;
+          bestGap = gap;
+        }
+        long end = offsets[other] + records.get(other).sizeBytes();
+        prev = Math.max(prev, (end + alignment - 1) / alignment * alignment);
+      }
+      offsets[tensor] = best >= 0 ? best : prev;
+      int at = 0;
+      while (at < placed.size() && offsets[placed.get(at)] <= offsets[tensor]) {
+        at++;
+      }
+      placed.add(at, tensor);
+    }
+    return offsets;
+  }
+
+  @Test
+  void shouldEqualThePlainRuleWhenLivesAreRandom() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    for (int round = 0; round < 1500; round++) {
+      int tasks = 1 + random.nextInt(1 << random.nextInt(9));
+      int longest = 1 + random.nextInt(1 + random.nextInt(2) * tasks);
+      List<TensorUsageRecord> records = Records.random(random, random.nextInt(250), tasks, longest);
+      long alignment = 1L << random.nextInt(10);
+      // From no columns to more than there are tensors to fill them.
+      int power = random.nextInt(12) - 4;
+      double columnsPerLife = power == 0 ? GapIndex.AUTOMATIC : Math.pow(2, power);
+      String what =
+          "seed " + seed + ", round " + round + ", alignment " + alignment + ", " + columnsPerLife;
+
+      OffsetsAssignment plan = GreedyBySizeOffsets.assign(records, alignment, columnsPerLife);
+
+      assertArrayEquals(plain(records, alignment), plan.offsets(), what);
+      assertEquals(Optional.empty(), PlanValidator.fault(records, plan), what);
+    }
+  }
+
+  /** Enough tensors that lists have many chunks, which split and vanish. */
+  @Test
+  void shouldEqualThePlainRuleWhenTensorsAreMany() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    for (int longest : new int[] {3, 40, 700, 3000}) {
+      List<TensorUsageRecord> records = new ArrayList<>();
+      for (int i = 0; i < 3000; i++) {
+        long first = random.nextInt(3000);
+        records.add(
+            new TensorUsageRecord(
+                1 + random.nextInt(1000), first, first + random.nextInt(longest)));
+      }
+
+      OffsetsAssignment plan = MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 1);
+
+      assertArrayEquals(plain(records, 1), plan.offsets(), "seed " + seed + ", longest " + longest);
+    }
+  }
+
+  @Test
+  void shouldGiveTensorsOfSizeZeroAnOffsetWhenAllAreEmpty() {
+    OffsetsAssignment plan =
+        MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(Records.of(0, 0, 5, 0, 3, 9), 64);
+
+    assertArrayEquals(new long[] {0, 0}, plan.offsets());
+    assertEquals(0, plan.totalBytes());
+  }
+
+  @Test
+  void shouldRefuseWhenRoundedSizesOverflow() {
+    List<TensorUsageRecord> records = Records.of(Long.MAX_VALUE - 1, 0, 0, 1, 1, 1);
+
+    assertEquals(
+        Long.MAX_VALUE - 1, MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 1).totalBytes());
+    IllegalArgumentException e =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 64));
+    assertTrue(e.getMessage().contains("passes 2^63 - 1"), e.getMessage());
+    e =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 48));
+    assertEquals("alignment 48 is not a power of two from 1 to 1073741824", e.getMessage());
+  }
+}

@@ -1,0 +1,201 @@
+package io.prmalloc.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.TraceInput;
+import io.prmalloc.trace.planning.PlanOptions;
+import io.prmalloc.trace.planning.PlanReport;
+import io.prmalloc.trace.planning.Planning;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PlanPageTest {
+
+  private static final List<String> BROWSERS =
+      List.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome");
+
+  @TempDir private Path directory;
+
+  private static PlanReport report(TensorLifetimes tensors, String... strategies)
+      throws InterruptedException {
+    PlanOptions options = new PlanOptions(1, Optional.empty(), OptionalLong.empty());
+    Planning planning = new Planning(tensors, options, List.of(strategies), Optional.empty());
+    return new PlanReport(tensors, options, planning.run((strategy, done, total) -> {}));
+  }
+
+  /**
+   * The page as a browser leaves it after its scripts ran, and after another that a test adds.
+   * Skipped where there is no browser.
+   */
+  private String inBrowser(String page, String script) throws IOException, InterruptedException {
+    Optional<String> browser = BROWSERS.stream().filter(b -> Files.exists(Path.of(b))).findFirst();
+    assumeTrue(browser.isPresent(), "there is no Chromium at " + BROWSERS);
+    Path file =
+        Files.writeString(
+            directory.resolve("page.html"),
+            page.replace("</body>", "<script>" + script + "</script></body>"));
+    Path out = directory.resolve("dom");
+    Path err = directory.resolve("err");
+    Process process =
+        new ProcessBuilder(
+                browser.get(),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--user-data-dir=" + directory.resolve("profile"),
+                "--window-size=1200,800",
+                "--virtual-time-budget=20000",
+                "--dump-dom",
+                file.toUri().toString())
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile())
+            .start();
+    if (!process.waitFor(5, TimeUnit.MINUTES)) {
+      process.destroyForcibly().waitFor();
+    }
+    assertEquals(0, process.exitValue(), Files.readString(err));
+    return Files.readString(out);
+  }
+
+  private static String attribute(String dom, String name) {
+    Matcher matcher = Pattern.compile("<body[^>]*\\b" + name + "=\"([^\"]*)\"").matcher(dom);
+    assertTrue(matcher.find(), name + " in " + dom.substring(0, Math.min(300, dom.length())));
+    return matcher.group(1);
+  }
+
+  private static String text(String dom, String id) {
+    Matcher matcher = Pattern.compile("id=\"" + id + "\"[^>]*>([^<]*)<").matcher(dom);
+    assertTrue(matcher.find(), "element " + id);
+    return matcher.group(1);
+  }
+
+  @Test
+  void shouldShowNameAndSizeWhenTheMouseIsOverATensor() throws Exception {
+    TensorLifetimes tensors =
+        TensorLifetimes.of(
+            "two </script> tensors",
+            List.of("the <b>low</b> one", "the high one"),
+            List.of(new TensorUsageRecord(4000, 0, 9), new TensorUsageRecord(1000, 5, 9)));
+    String move =
+        """
+        const at = (t, a) => document.getElementById("stage").dispatchEvent(
+            new MouseEvent("mousemove", {clientX: x(t), clientY: y(a)
+                + document.getElementById("stage").getBoundingClientRect().top}));
+        at(2, 2000);
+        document.body.dataset.low = document.getElementById("tip").textContent;
+        at(7, 4500);
+        document.body.dataset.high = document.getElementById("tip").textContent;
+        at(2, 4500);
+        document.body.dataset.none = document.getElementById("tip").hidden;
+        """;
+
+    String dom = inBrowser(PlanPage.html(report(tensors, "greedy-by-size")), move);
+
+    assertEquals("two &lt;/script&gt; tensors", text(dom, "name"));
+    assertEquals(
+        "the &lt;b&gt;low&lt;/b&gt; one\n4,000 bytes at offset 0\nalive from 0 to 9",
+        attribute(dom, "data-low").replace("<", "&lt;").replace(">", "&gt;"));
+    assertEquals(
+        "the high one\n1,000 bytes at offset 4,000\nalive from 5 to 9",
+        attribute(dom, "data-high"));
+    assertEquals("true", attribute(dom, "data-none"));
+  }
+
+  @Test
+  void shouldHaveATabPerPlanWhenThereAreSeveral() throws Exception {
+    TensorLifetimes tensors = new TraceInput("sample:mobilenet", null, null).readLifetimes();
+    PlanReport report = report(tensors);
+    String click =
+        """
+        document.body.dataset.started = document.body.dataset.strategy;
+        const tabs = [...document.querySelectorAll("#tabs button")];
+        const seen = [];
+        for (const tab of tabs) {
+          tab.click();
+          seen.push(document.body.dataset.strategy + "/" + document.body.dataset.kind + "/"
+              + document.body.dataset.drawn);
+        }
+        document.body.dataset.seen = seen.join(" ");
+        """;
+
+    String dom = inBrowser(PlanPage.html(report), click);
+
+    List<String> expected = new ArrayList<>();
+    report.runs().forEach(run -> expected.add(run.strategy() + "/" + run.kind().label() + "/128"));
+    assertEquals(14, expected.size());
+    assertEquals(String.join(" ", expected), attribute(dom, "data-seen"));
+    assertEquals("naive", attribute(dom, "data-started"));
+    assertTrue(Integer.parseInt(attribute(dom, "data-load-points")) > 50);
+    assertTrue(text(dom, "facts").contains("load 51,841,024 bytes"), text(dom, "facts"));
+  }
+
+  /** As many as a large model has, and the mouse goes over them. */
+  @Test
+  void shouldStayUsableWhenThereAreTwentyThousandTensors() throws Exception {
+    List<String> ids = new ArrayList<>();
+    List<TensorUsageRecord> records = new ArrayList<>();
+    for (int i = 0; i < 20_000; i++) {
+      ids.add("tensor " + i);
+      records.add(new TensorUsageRecord(1 + i % 977, i, i + 1 + i % 311));
+    }
+    String html = PlanPage.html(report(TensorLifetimes.of("many", ids, records), "greedy-by-size"));
+    String work =
+        """
+        for (let i = 0; i < 20; i++) {
+          document.getElementById("stage").dispatchEvent(
+              new MouseEvent("mousemove", {clientX: 200 + 30 * i, clientY: 600}));
+        }
+        document.getElementById("stage").dispatchEvent(
+            new WheelEvent("wheel", {deltaY: -2000, clientX: 600, clientY: 400}));
+        document.body.dataset.closer = document.body.dataset.drawn;
+        document.getElementById("reset").click();
+        """;
+
+    String dom = inBrowser(html, work);
+
+    assertTrue(html.length() < 2_000_000, html.length() + " characters");
+    assertEquals("20000", attribute(dom, "data-drawn"));
+    int closer = Integer.parseInt(attribute(dom, "data-closer"));
+    assertTrue(closer > 0 && closer < 10_000, closer + " drawn when zoomed in");
+  }
+
+  @Test
+  void shouldNameNothingOutsideWhenMade() throws Exception {
+    TensorLifetimes tensors = new TraceInput("sample:mobilenet", null, null).readLifetimes();
+
+    String html = PlanPage.html(report(tensors, "naive"));
+
+    assertFalse(Pattern.compile("https?:|src=|href=|@import|url\\(").matcher(html).find());
+    assertTrue(html.contains("default-src 'none'"));
+    assertFalse(html.contains("/*DATA*/"));
+  }
+
+  @Test
+  void shouldRefuseWhenSizesAreShapes() throws Exception {
+    Path file = Files.writeString(directory.resolve("s.csv"), "id,size,first,last\na,2x2,0,1\n");
+    TensorLifetimes tensors = new TraceInput(file.toString(), null, null).readLifetimes();
+
+    PlanReport report = report(tensors);
+
+    assertEquals(
+        "sizes of 2 dimensions have no address to draw",
+        assertThrows(IllegalArgumentException.class, () -> PlanPage.html(report)).getMessage());
+  }
+}
