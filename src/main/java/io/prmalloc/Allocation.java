@@ -90,6 +90,25 @@ public final class Allocation implements AutoCloseable {
     block.close(stamp, sizeBytes);
   }
 
+  /** The block behind, for handles around this one. */
+  Block block() {
+    return block;
+  }
+
+  /** Bytes set aside for this allocation. */
+  long blockBytes() {
+    return block.capacityBytes();
+  }
+
+  /** {@link #address}, or 0 if this JVM cannot tell addresses. */
+  long addressOrZero() {
+    try {
+      return address();
+    } catch (IllegalStateException cannotTell) {
+      return 0;
+    }
+  }
+
   @Override
   public String toString() {
     return "Allocation[" + sizeBytes + " bytes" + (block.isLive(stamp) ? "]" : ", closed]");

@@ -54,6 +54,46 @@ public interface Allocator extends AutoCloseable {
   Allocation allocate(long bytes, long alignment);
 
   /**
+   * Takes memory as the attributes say. The bytes are not zeroed.
+   *
+   * <p>Threading: any thread. With a deadline the calling thread waits, with a look every 2 ms or
+   * more often; if it is interrupted it stops waiting, tries once more, and stays interrupted.
+   *
+   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2 GiB − 1
+   * @param alignment a power of two; the first byte's address is a multiple of it
+   * @param attributes what to do if the memory is not to be had at once, and whether to log
+   * @return a handle, to be closed once
+   * @throws IllegalArgumentException if {@code bytes} is negative, {@code alignment} not a power of
+   *     two, or both together over 2 GiB − 1
+   * @throws OutOfNativeMemoryException if the memory is not to be had, at the last attempt
+   * @throws IllegalStateException if this allocator is closed
+   */
+  default Allocation allocate(long bytes, long alignment, AllocationAttributes attributes) {
+    return AllocationLog.allocate(this, bytes, alignment, attributes);
+  }
+
+  /**
+   * Takes memory for elements of a type, and begins each of them unless the type is trivial; those
+   * of a trivial type hold anything. Closing ends them.
+   *
+   * <p>If the beginning of one fails, those before it end, the memory goes back, and the exception
+   * goes on.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param type what the elements are, for instance one of {@link ElementTypes}
+   * @param count how many, from 0; together at most 2 GiB − 1 bytes
+   * @return a handle, to be closed once
+   * @throws IllegalArgumentException if {@code count} is negative, or so many elements are more
+   *     than 2 GiB − 1 bytes
+   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if this allocator is closed
+   */
+  default <T> TypedAllocation<T> allocate(ElementType<T> type, long count) {
+    return TypedAllocation.allocate(this, type, count);
+  }
+
+  /**
    * Takes memory and gives its address. The bytes are not zeroed.
    *
    * <p>Threading: any thread.
@@ -70,6 +110,24 @@ public interface Allocator extends AutoCloseable {
   long allocateRaw(long alignment, long bytes);
 
   /**
+   * Takes memory as the attributes say and gives its address. The bytes are not zeroed.
+   *
+   * <p>An allocator that does not override this logs the allocation, but not its release.
+   *
+   * <p>Threading: as {@link #allocate(long, long, AllocationAttributes)}.
+   *
+   * @param alignment a power of two; the address is a multiple of it
+   * @param bytes as in {@link #allocateRaw(long, long)}
+   * @param attributes what to do if the memory is not to be had at once, and whether to log
+   * @return the address, or 0 where the memory is not to be had, at the last attempt
+   * @throws IllegalArgumentException as {@link #allocateRaw(long, long)}
+   * @throws IllegalStateException as {@link #allocateRaw(long, long)}
+   */
+  default long allocateRaw(long alignment, long bytes, AllocationAttributes attributes) {
+    return AllocationLog.allocateRawOnly(this, alignment, bytes, attributes);
+  }
+
+  /**
    * Gives back memory from {@link #allocateRaw}.
    *
    * <p>Threading: any thread.
@@ -83,12 +141,100 @@ public interface Allocator extends AutoCloseable {
   void deallocateRaw(long address);
 
   /**
+   * Whether {@link #requestedSize} and {@link #allocatedSize} know their answers. Never changes.
+   *
+   * <p>Threading: any thread.
+   */
+  default boolean tracksAllocationSizes() {
+    return false;
+  }
+
+  /**
+   * Whether a tensor without elements is to be given memory all the same, so that somebody sees it.
+   * Never changes.
+   *
+   * <p>Threading: any thread.
+   */
+  default boolean shouldAllocateEmptyTensors() {
+    return false;
+  }
+
+  /**
+   * Bytes that were asked for at an address.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
+   * @throws IllegalArgumentException if it is not out; nothing is read from the address
+   * @throws UnsupportedOperationException if this allocator does not track sizes
+   */
+  default long requestedSize(long address) {
+    throw new UnsupportedOperationException("allocator " + name() + " does not track sizes");
+  }
+
+  /**
+   * Bytes set aside for the memory at an address, header and rounding included: at least {@link
+   * #requestedSize}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
+   * @throws IllegalArgumentException if it is not out; nothing is read from the address
+   * @throws UnsupportedOperationException if this allocator does not track sizes
+   */
+  default long allocatedSize(long address) {
+    throw new UnsupportedOperationException("allocator " + name() + " does not track sizes");
+  }
+
+  /**
+   * Which allocation the memory at an address is. Ids are positive, are different for any two
+   * allocations of this allocator, and stay the same while the memory is out; asked after every
+   * allocation, they are 1, 2, 3 and so on.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
+   * @return the id, or 0 if this allocator has none
+   * @throws IllegalArgumentException if this allocator has ids and the address is not out; nothing
+   *     is read from it
+   */
+  default long allocationId(long address) {
+    return 0;
+  }
+
+  /**
+   * As {@link #allocatedSize}, even if it is not tracked, and as exactly as can be told: where the
+   * memory comes from a malloc, that is asked ({@code malloc_usable_size}). May cost a native call.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
+   * @return bytes, or 0 where nobody can tell
+   * @throws IllegalArgumentException if sizes are known here and the address is not out
+   */
+  default long allocatedSizeSlow(long address) {
+    return tracksAllocationSizes() ? allocatedSize(address) : 0;
+  }
+
+  /**
    * A consistent picture of what this allocator holds. Costs a walk over its blocks: for
    * monitoring, not for every request.
    *
    * <p>Threading: any thread.
    */
   AllocatorStats stats();
+
+  /**
+   * Lets {@link #stats} begin anew: no allocations yet, none of them largest, peaks of what is in
+   * use and reserved now. What is in use stays.
+   *
+   * <p>Threading: any thread; requests of the same moment are counted before or after it.
+   *
+   * @return false if this allocator cannot; nothing has changed then
+   */
+  default boolean clearStats() {
+    return false;
+  }
 
   /**
    * Gives every byte back to the system. Closing a closed allocator does nothing.

@@ -382,15 +382,37 @@ public abstract class Block {
    */
   public final long bytesInUse() {
     while (true) {
-      long before = (long) STATE.getAcquire(this);
-      if (!isOut(before)) {
+      long stamp = stamp();
+      if (!isOut(stamp)) {
         return 0;
       }
-      int bytes = sizeBytes;
-      VarHandle.acquireFence();
-      if ((long) STATE.getOpaque(this) == before) {
+      long bytes = bytesIn(stamp);
+      if (bytes >= 0) {
         return bytes;
       }
     }
+  }
+
+  /**
+   * Bytes asked for in the use with this stamp, or −1 if that is not the current one. If it is,
+   * what the caller read of the block since it asked for the stamp was of that use too.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param stamp what {@link #stamp} said
+   */
+  public final long bytesIn(long stamp) {
+    int bytes = sizeBytes;
+    VarHandle.acquireFence();
+    return isOut(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
+  }
+
+  /**
+   * Lets {@link #largestBytes} begin anew with the next use.
+   *
+   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
+   */
+  public final void clearLargest() {
+    largestBytes = 0;
   }
 }

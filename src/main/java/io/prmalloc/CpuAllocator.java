@@ -1,7 +1,7 @@
 package io.prmalloc;
 
 /**
- * The plain default: every allocation is a region of its own from a {@link SubAllocator}, and goes
+ * The plain one: every allocation is a region of its own from a {@link SubAllocator}, and goes
  * straight back.
  *
  * <p>Modelled on TensorFlow's {@code CPUAllocator}.
@@ -10,7 +10,10 @@ package io.prmalloc;
  */
 public final class CpuAllocator implements Allocator {
 
+  static final String NAME = "cpu";
+
   private final RegionHeap heap;
+  private final AllocationLog log = new AllocationLog();
   private volatile boolean closed;
 
   /**
@@ -24,7 +27,7 @@ public final class CpuAllocator implements Allocator {
 
   @Override
   public String name() {
-    return "cpu";
+    return NAME;
   }
 
   @Override
@@ -37,7 +40,11 @@ public final class CpuAllocator implements Allocator {
     checkOpen();
     Requests.checkBytes(bytes);
     Requests.checkAlignment(alignment);
-    return heap.acquire(bytes, alignment, 0, null).open(bytes);
+    try {
+      return heap.acquire(bytes, alignment, 0, null).open(bytes);
+    } catch (OutOfNativeMemoryException refused) {
+      throw refused.forUser(bytes, heap.stats().bytesInUse());
+    }
   }
 
   /**
@@ -60,24 +67,77 @@ public final class CpuAllocator implements Allocator {
   }
 
   @Override
+  public long allocateRaw(long alignment, long bytes, AllocationAttributes attributes) {
+    return log.allocateRaw(this, alignment, bytes, attributes);
+  }
+
+  @Override
   public void deallocateRaw(long address) {
     if (address == 0) {
       return;
     }
     Block block = heap.findRaw(address);
-    if (block == null || !block.closeRaw()) {
-      throw new IllegalArgumentException(
-          "address 0x"
-              + Long.toHexString(address)
-              + " is not of allocator "
-              + name()
-              + ", or was given back before");
+    if (block == null ? !log.release(address) : !block.closeRaw()) {
+      throw notOurs(address);
     }
+  }
+
+  private IllegalArgumentException notOurs(long address) {
+    return new IllegalArgumentException(
+        "address 0x"
+            + Long.toHexString(address)
+            + " is not of allocator "
+            + name()
+            + ", or was given back before");
+  }
+
+  @Override
+  public boolean tracksAllocationSizes() {
+    return true;
+  }
+
+  @Override
+  public long requestedSize(long address) {
+    return chunk(address).requestedBytes();
+  }
+
+  @Override
+  public long allocatedSize(long address) {
+    return chunk(address).allocatedBytes();
+  }
+
+  /** {@inheritDoc} Allocations are numbered in their order. */
+  @Override
+  public long allocationId(long address) {
+    return chunk(address).allocationId();
+  }
+
+  private Chunk chunk(long address) {
+    Chunk chunk = heap.chunkAt(address);
+    if (chunk == null) {
+      throw notOurs(address);
+    }
+    return chunk;
+  }
+
+  @Override
+  public long allocatedSizeSlow(long address) {
+    long bytes = heap.usableBytesAt(address);
+    if (bytes == 0) {
+      throw notOurs(address);
+    }
+    return bytes;
   }
 
   @Override
   public AllocatorStats stats() {
     return heap.stats();
+  }
+
+  @Override
+  public boolean clearStats() {
+    heap.clearStats();
+    return true;
   }
 
   @Override

@@ -1,10 +1,7 @@
 package io.prmalloc;
 
 import io.prmalloc.os.MemoryRegion;
-import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -23,8 +20,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
 
   private final long limitBytes;
   private final AtomicLong reservedBytes = new AtomicLong();
-  // Regions compare by identity. Taking one out is what makes exactly one of several frees win.
-  private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
+  private final OwnRegions regions = new OwnRegions();
 
   /**
    * @param limitBytes the most bytes to reserve, from 0, or {@link #NO_LIMIT}
@@ -92,13 +88,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
 
   @Override
   public final void free(MemoryRegion region) {
-    Objects.requireNonNull(region, "region");
-    if (!regions.remove(region)) {
-      if (region.isFreed()) {
-        throw new IllegalStateException(region + " was freed before");
-      }
-      throw new IllegalArgumentException(region + " is not of this sub-allocator");
-    }
+    regions.remove(region);
     boolean freed = false;
     try {
       region.free();

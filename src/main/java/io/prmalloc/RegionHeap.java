@@ -37,43 +37,15 @@ public final class RegionHeap {
     void drained(boolean all);
   }
 
-  private final class RegionBlock extends Block {
-    private final Object ticket;
-    private long number;
-    private RegionBlock previous;
-    private RegionBlock next;
-    private long rawAddress;
-
-    RegionBlock(MemoryRegion region, Object ticket) {
-      super(region);
-      this.ticket = ticket;
-    }
-
-    @Override
-    protected int goHome() {
-      return 1;
-    }
-
-    @Override
-    protected void settle(int news) {
-      if (ticket != null) {
-        listener.released(ticket);
-      }
-      boolean tell = unlink(this);
-      source.free(region());
-      if (tell) {
-        tellDrained();
-      }
-    }
-  }
-
   private final SubAllocator source;
   private final ReleaseListener listener;
 
   private final Object lock = new Object();
-  private final Long2ObjectHashMap<RegionBlock> byRawAddress = new Long2ObjectHashMap<>();
-  private RegionBlock first;
-  private long numAllocs;
+  private final Long2ObjectHashMap<SingleUseBlock> byRawAddress = new Long2ObjectHashMap<>();
+  private SingleUseBlock first;
+  private long lastId;
+  private long totalAllocs;
+  private long allocsBeforeClear;
   private long bytesInUse;
   private long peakBytesInUse;
   private long largestAllocSize;
@@ -117,7 +89,7 @@ public final class RegionHeap {
     // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
     long capacity = Math.max(1, bytes) + headerBytes;
     MemoryRegion region = source.alloc(alignment, capacity);
-    RegionBlock block = new RegionBlock(region, ticket);
+    SingleUseBlock block = new SingleUseBlock(region, this::giveBack, ticket);
     boolean linked = false;
     try {
       if (headerBytes > 0) {
@@ -144,7 +116,78 @@ public final class RegionHeap {
     }
   }
 
-  private void link(RegionBlock block, long bytes) {
+  /** The block that holds an address given out by it, raw or a handle's, or null. */
+  private SingleUseBlock at(long address) {
+    SingleUseBlock raw = byRawAddress.get(address);
+    if (raw != null) {
+      return raw;
+    }
+    // Of handles nobody keeps the addresses, which may not even be known: a walk.
+    for (SingleUseBlock block = first; block != null; block = block.next) {
+      if (block.rawAddress == 0 && block.region().address() == address) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * What is known of the memory at an address, or null if it is not out. Costs a walk if it is not
+   * a raw address. Reads nothing from the address.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address a raw address or that of a handle
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public Chunk chunkAt(long address) {
+    synchronized (lock) {
+      SingleUseBlock block = at(address);
+      return block == null
+          ? null
+          : new Chunk(block.sizeBytes(), block.capacityBytes(), block.allocationId);
+    }
+  }
+
+  /**
+   * {@link MemoryRegion#usableBytes} of the block at an address, or 0 if it is not out; as {@link
+   * #chunkAt}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public long usableBytesAt(long address) {
+    synchronized (lock) {
+      SingleUseBlock block = at(address);
+      return block == null ? 0 : block.region().usableBytes();
+    }
+  }
+
+  /**
+   * The next number of those that this heap's allocations are numbered with, from 1: for those who
+   * give out memory beside this heap.
+   *
+   * <p>Threading: any thread.
+   */
+  public long nextId() {
+    synchronized (lock) {
+      return ++lastId;
+    }
+  }
+
+  private void giveBack(SingleUseBlock block) {
+    if (block.ticket() != null) {
+      listener.released(block.ticket());
+    }
+    boolean tell = unlink(block);
+    source.free(block.region());
+    if (tell) {
+      tellDrained();
+    }
+  }
+
+  private void link(SingleUseBlock block, long bytes) {
     synchronized (lock) {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
@@ -158,8 +201,8 @@ public final class RegionHeap {
         byRawAddress.put(block.rawAddress, block);
       }
       liveBlocks++;
-      numAllocs++;
-      block.number = numAllocs;
+      totalAllocs++;
+      block.allocationId = ++lastId;
       bytesInUse += bytes;
       peakBytesInUse = Math.max(peakBytesInUse, bytesInUse);
       largestAllocSize = Math.max(largestAllocSize, bytes);
@@ -168,7 +211,7 @@ public final class RegionHeap {
   }
 
   /** Returns whether the listener is to be told. */
-  private boolean unlink(RegionBlock block) {
+  private boolean unlink(SingleUseBlock block) {
     synchronized (lock) {
       if (block.previous != null) {
         block.previous.next = block.next;
@@ -183,7 +226,7 @@ public final class RegionHeap {
       }
       liveBlocks--;
       bytesInUse -= block.sizeBytes();
-      if (block.number > watchedNumber) {
+      if (block.allocationId > watchedNumber) {
         return false;
       }
       watchedBlocks--;
@@ -205,7 +248,7 @@ public final class RegionHeap {
     boolean tell;
     synchronized (lock) {
       drainListener = told;
-      watchedNumber = numAllocs;
+      watchedNumber = lastId;
       watchedBlocks = liveBlocks;
       stepBytes = everyBytes;
       drainedBytes = 0;
@@ -265,20 +308,51 @@ public final class RegionHeap {
     }
   }
 
+  /** Blocks that were given out since the start. Threading: any thread. */
+  public long totalAllocs() {
+    synchronized (lock) {
+      return totalAllocs;
+    }
+  }
+
+  /** A number that goes up with every block that goes out or comes back. Threading: any thread. */
+  public long changes() {
+    synchronized (lock) {
+      return 2 * totalAllocs - liveBlocks;
+    }
+  }
+
   /**
    * What is in use and was; reserved bytes are those of the whole sub-allocator. Threading: any
    * thread.
    */
   public AllocatorStats stats() {
     synchronized (lock) {
+      // Read once, for the others who share the sub-allocator do not stop meanwhile.
+      long reserved = source.bytesReserved();
+      peakBytesReserved = Math.max(peakBytesReserved, reserved);
       return new AllocatorStats(
-          numAllocs,
+          totalAllocs - allocsBeforeClear,
           bytesInUse,
           peakBytesInUse,
           largestAllocSize,
           source.bytesLimit(),
-          source.bytesReserved(),
-          Math.max(peakBytesReserved, source.bytesReserved()));
+          reserved,
+          peakBytesReserved);
+    }
+  }
+
+  /**
+   * Lets {@link #stats} begin anew: no allocations, peaks of what there is now.
+   *
+   * <p>Threading: any thread.
+   */
+  public void clearStats() {
+    synchronized (lock) {
+      allocsBeforeClear = totalAllocs;
+      peakBytesInUse = bytesInUse;
+      largestAllocSize = 0;
+      peakBytesReserved = source.bytesReserved();
     }
   }
 
@@ -289,16 +363,16 @@ public final class RegionHeap {
    * <p>Threading: any thread, when nobody uses the memory any more.
    */
   public void closeForcibly() {
-    List<RegionBlock> live = new ArrayList<>();
+    List<SingleUseBlock> live = new ArrayList<>();
     synchronized (lock) {
       closed = true;
-      for (RegionBlock block = first; block != null; block = block.next) {
+      for (SingleUseBlock block = first; block != null; block = block.next) {
         live.add(block);
       }
     }
-    for (RegionBlock block : live) {
+    for (SingleUseBlock block : live) {
       if (block.revoke()) {
-        block.settle(1);
+        giveBack(block);
       }
     }
   }

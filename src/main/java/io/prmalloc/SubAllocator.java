@@ -1,6 +1,8 @@
 package io.prmalloc;
 
+import io.prmalloc.os.MallocHeap;
 import io.prmalloc.os.MemoryRegion;
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -50,6 +52,94 @@ public interface SubAllocator {
    */
   static SubAllocator mmap(MmapOptions options) {
     return new MmapSubAllocator(options);
+  }
+
+  /**
+   * Memory from the C library's {@code posix_memalign}, or from that of the malloc which the
+   * process was started with in its place: not zeroed, outside {@code MaxDirectMemorySize}.
+   *
+   * <p>Regions are exactly as large as asked; what malloc sets aside beyond that is not counted as
+   * reserved, nor is what it keeps of freed regions.
+   *
+   * <p>Its {@link #alloc} throws {@link UnsupportedOperationException} where native calls do not
+   * work: they need 64-bit Linux and JNA.
+   *
+   * <p>Threading: any thread.
+   */
+  static SubAllocator posixMemalign() {
+    return new MallocSubAllocator(MallocHeap::ofCLibrary, LimitedSubAllocator.NO_LIMIT);
+  }
+
+  /**
+   * As {@link #posixMemalign()}, with a limit of its own.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param limitBytes the most bytes reserved at a time; 0 grants nothing
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  static SubAllocator posixMemalign(long limitBytes) {
+    return new MallocSubAllocator(
+        MallocHeap::ofCLibrary, LimitedSubAllocator.checkLimit(limitBytes));
+  }
+
+  /**
+   * Memory from the malloc of a library such as jemalloc or mimalloc, which is loaded next to the C
+   * library: not zeroed, outside {@code MaxDirectMemorySize}, counted as in {@link
+   * #posixMemalign()}. The library's own {@code posix_memalign} and {@code free} are called, which
+   * may have the prefix {@code mi_} or {@code je_}.
+   *
+   * <p>Debian's jemalloc wants thread-local storage that the JVM must be started with: {@code
+   * GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384}. Where that is missing the error says so.
+   *
+   * <p>Its {@link #alloc} throws {@link IllegalStateException} for an alignment that the library
+   * does not know how to give.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param libraryName without decoration ({@code jemalloc}), or a file name as programs are linked
+   *     to it ({@code libjemalloc.so.2}), or a path
+   * @throws UnsupportedOperationException if the library cannot be loaded, has no malloc of its
+   *     own, or native calls do not work here; the message names the library and what was looked
+   *     for
+   */
+  static SubAllocator malloc(String libraryName) {
+    MallocHeap heap = MallocHeap.ofLibrary(libraryName);
+    return new MallocSubAllocator(() -> heap, LimitedSubAllocator.NO_LIMIT);
+  }
+
+  /**
+   * As {@link #malloc(String)}, with a limit of its own.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param libraryName see {@link #malloc(String)}
+   * @param limitBytes the most bytes reserved at a time; 0 grants nothing
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   * @throws UnsupportedOperationException see {@link #malloc(String)}
+   */
+  static SubAllocator malloc(String libraryName, long limitBytes) {
+    LimitedSubAllocator.checkLimit(limitBytes);
+    MallocHeap heap = MallocHeap.ofLibrary(libraryName);
+    return new MallocSubAllocator(() -> heap, limitBytes);
+  }
+
+  /**
+   * This sub-allocator's memory, shown to visitors: each is told of a region after it was taken, in
+   * the order given here, and before it goes back, in the reverse order. A visitor that throws
+   * loses nothing: see {@link RegionVisitor}. Where the system refuses to take a region back,
+   * visitors are told of it again at the next try.
+   *
+   * <p>Regions must go back through the sub-allocator they came from: the returned one knows only
+   * its own. Bytes reserved, and the limit, are those of this one.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param index handed to the visitors as it is; in TensorFlow the number of a NUMA node or device
+   * @param visitors whom to tell; none is allowed
+   */
+  default SubAllocator withVisitors(int index, RegionVisitor... visitors) {
+    return new VisitedSubAllocator(this, index, List.of(visitors));
   }
 
   /**

@@ -3,8 +3,15 @@
  *
  * <p>{@link io.prmalloc.Allocator} gives memory as checked handles ({@link io.prmalloc.Allocation})
  * or as raw addresses; {@link io.prmalloc.SubAllocator} is where allocators get theirs; {@link
- * io.prmalloc.CpuAllocator} is the plain default. The pool that learns is {@code
+ * io.prmalloc.CpuAllocator} is the plain one. The pool that learns is {@code
  * io.prmalloc.pool.TensorPoolAllocator}.
+ *
+ * <p>Around them: {@link io.prmalloc.AllocatorRegistry} has them by name, {@link
+ * io.prmalloc.TrackingAllocator} counts what one user takes, {@link io.prmalloc.AllocatorWrapper}
+ * is for changing one call, {@link io.prmalloc.AllocationAttributes} say how one request is to be
+ * handled and {@link io.prmalloc.AllocatorAttributes} what memory must be fit for. For those who
+ * write allocators: {@link io.prmalloc.Block}, {@link io.prmalloc.RegionHeap}, {@link
+ * io.prmalloc.Requests}, {@link io.prmalloc.AllocationLog}.
  *
  * <p>May use: {@code io.prmalloc.os}, Agrona.
  *

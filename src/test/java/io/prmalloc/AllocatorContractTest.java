@@ -11,36 +11,20 @@ import com.sun.jna.Pointer;
 import io.prmalloc.os.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
 /** What every allocator must do, whatever its memory comes from. */
-abstract class AllocatorContractTest {
-
-  private static final int MIB = 1 << 20;
-
-  /** An allocator over a source of its own. */
-  abstract Allocator create(SubAllocator source);
-
-  /** Where memory comes from, without a limit. */
-  SubAllocator unlimited() {
-    return SubAllocator.direct();
-  }
-
-  /** Where memory comes from, with a limit. */
-  SubAllocator limited(long limitBytes) {
-    return SubAllocator.direct(limitBytes);
-  }
-
-  private Allocator create() {
-    return create(unlimited());
-  }
+abstract class AllocatorContractTest extends AllocationAttributesContract {
 
   @Test
   void shouldGiveAlignedMemoryOfItsOwnWhenAskedForHandles() {
@@ -272,53 +256,6 @@ abstract class AllocatorContractTest {
   }
 
   @Test
-  void shouldAddUpWhenStatisticsAreRead() {
-    SubAllocator source = limited(64L * MIB);
-    try (Allocator allocator = create(source)) {
-      Allocation first = allocator.allocate(50_000);
-      Allocation second = allocator.allocate(70_000);
-      long third = allocator.allocateRaw(64, 60_000);
-      AllocatorStats full = allocator.stats();
-      assertEquals(3, full.numAllocs());
-      assertEquals(180_000, full.bytesInUse());
-      assertTrue(full.peakBytesInUse() >= 180_000);
-      assertEquals(70_000, full.largestAllocSize());
-      assertEquals(OptionalLong.of(64L * MIB), full.bytesLimit());
-      assertTrue(full.bytesReserved() >= 180_000);
-      assertTrue(full.peakBytesReserved() >= full.bytesReserved());
-      first.close();
-      allocator.deallocateRaw(third);
-      AllocatorStats less = allocator.stats();
-      assertEquals(3, less.numAllocs());
-      assertEquals(70_000, less.bytesInUse());
-      assertEquals(full.peakBytesInUse(), less.peakBytesInUse());
-      assertEquals(full.peakBytesReserved(), less.peakBytesReserved());
-      second.close();
-      assertEquals(0, allocator.stats().bytesInUse());
-    }
-    assertEquals(0, source.bytesReserved());
-  }
-
-  @Test
-  void shouldLeaveEverythingAsItWasWhenTheLimitIsReached() {
-    SubAllocator source = limited(4L * MIB);
-    try (Allocator allocator = create(source);
-        Allocation held = allocator.allocate(2 * MIB)) {
-      AllocatorStats before = allocator.stats();
-      OutOfNativeMemoryException refused =
-          assertThrows(OutOfNativeMemoryException.class, () -> allocator.allocate(3 * MIB));
-      assertTrue(refused.requestedBytes() >= 3 * MIB);
-      assertEquals(OptionalLong.of(4L * MIB), refused.limitBytes());
-      assertEquals(before, allocator.stats());
-      assertEquals(0, allocator.allocateRaw(64, 3 * MIB));
-      assertEquals(before, allocator.stats());
-      held.byteBuffer().put(2 * MIB - 1, (byte) 1);
-      allocator.allocate(MIB).close();
-    }
-    assertEquals(0, source.bytesReserved());
-  }
-
-  @Test
   void shouldThrowAndGoOnWhenClosedWithMemoryInUse() {
     SubAllocator source = unlimited();
     Allocator allocator = create(source);
@@ -370,6 +307,124 @@ abstract class AllocatorContractTest {
       assertFalse(allocator.name().isEmpty());
     } finally {
       threads.shutdown();
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+
+  /** One piece of memory, and how to give it back. */
+  private record Piece(long address, int bytes, byte content, Runnable release) {
+
+    static Piece handle(Allocator allocator, int bytes, long alignment, byte content) {
+      Allocation handle = allocator.allocate(bytes, alignment);
+      return filled(handle.address(), bytes, alignment, content, handle::close);
+    }
+
+    static Piece raw(Allocator allocator, int bytes, long alignment, byte content) {
+      long address = allocator.allocateRaw(alignment, bytes);
+      return filled(address, bytes, alignment, content, () -> allocator.deallocateRaw(address));
+    }
+
+    private static Piece filled(
+        long address, int bytes, long alignment, byte content, Runnable release) {
+      assertTrue(address != 0 && address % alignment == 0, address + " to " + alignment);
+      new Pointer(address).setMemory(0, bytes, content);
+      return new Piece(address, bytes, content, release);
+    }
+
+    /** Checks that nobody else wrote into it, and gives it back. */
+    void checkAndRelease(String what) {
+      for (int at = 0; at < bytes; at = at < 64 || at >= bytes - 64 ? at + 1 : bytes - 64) {
+        assertEquals(content, new Pointer(address).getByte(at), what + ", byte " + at);
+      }
+      release.run();
+    }
+  }
+
+  @Test
+  void shouldKeepAllApartWhenEverySizeIsOutWithEveryAlignment() throws Exception {
+    long seed = ThreadLocalRandom.current().nextLong();
+    SubAllocator source = unlimited();
+    try (Allocator allocator = create(source)) {
+      List<Piece> out = new ArrayList<>();
+      long bytesInUse = 0;
+      for (long alignment = 8; alignment <= 4096; alignment *= 2) {
+        for (int bytes : new int[] {0, 1, 32_767, 32_768, 32_769, MIB}) {
+          byte content = (byte) out.size();
+          out.add(Piece.handle(allocator, bytes, alignment, content));
+          out.add(Piece.raw(allocator, bytes, alignment, (byte) (content + 1)));
+          bytesInUse += 2L * bytes;
+        }
+      }
+      long addresses = out.stream().mapToLong(Piece::address).distinct().count();
+      assertEquals(out.size(), addresses, "each has an address of its own, those of no bytes too");
+      assertEquals(bytesInUse, allocator.stats().bytesInUse());
+      assertTrue(allocator.stats().bytesReserved() >= bytesInUse);
+      Collections.shuffle(out, new Random(seed));
+      releaseFromThreads(out, "seed " + seed);
+      AllocatorStats end = allocator.stats();
+      assertEquals(0, end.bytesInUse());
+      assertEquals(out.size(), end.numAllocs());
+      assertEquals(MIB, end.largestAllocSize());
+      assertTrue(end.peakBytesInUse() >= bytesInUse, "peak " + end.peakBytesInUse());
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+
+  private static void releaseFromThreads(List<Piece> out, String what) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(3);
+    try {
+      List<Callable<Void>> releases = new ArrayList<>();
+      for (Piece piece : out) {
+        releases.add(
+            () -> {
+              piece.checkAndRelease(what);
+              return null;
+            });
+      }
+      for (Future<Void> result : threads.invokeAll(releases)) {
+        result.get();
+      }
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  @Test
+  void shouldAddUpWhenRequestsAreRandom() {
+    long seed = ThreadLocalRandom.current().nextLong();
+    Random random = new Random(seed);
+    SubAllocator source = unlimited();
+    try (Allocator allocator = create(source)) {
+      List<Piece> out = new ArrayList<>();
+      long bytesInUse = 0;
+      long peak = 0;
+      int largest = 0;
+      for (int i = 0; i < 1500; i++) {
+        int bytes = (int) Math.exp(random.nextDouble() * Math.log(200_000));
+        long alignment = 8L << random.nextInt(10);
+        byte content = (byte) i;
+        out.add(
+            random.nextBoolean()
+                ? Piece.handle(allocator, bytes, alignment, content)
+                : Piece.raw(allocator, bytes, alignment, content));
+        bytesInUse += bytes;
+        peak = Math.max(peak, bytesInUse);
+        largest = Math.max(largest, bytes);
+        while (out.size() > random.nextInt(200)) {
+          Piece back = out.remove(random.nextInt(out.size()));
+          back.checkAndRelease("seed " + seed + ", request " + i);
+          bytesInUse -= back.bytes();
+        }
+        if (i % 100 == 0) {
+          assertEquals(bytesInUse, allocator.stats().bytesInUse(), "seed " + seed);
+        }
+      }
+      out.forEach(piece -> piece.checkAndRelease("seed " + seed));
+      AllocatorStats end = allocator.stats();
+      assertEquals(0, end.bytesInUse(), "seed " + seed);
+      assertEquals(1500, end.numAllocs(), "seed " + seed);
+      assertEquals(largest, end.largestAllocSize(), "seed " + seed);
+      assertTrue(end.peakBytesInUse() >= peak, "seed " + seed);
     }
     assertEquals(0, source.bytesReserved());
   }

@@ -30,6 +30,12 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.lifetime..")
           .layer("plan")
           .definedBy("io.prmalloc.plan..")
+          .layer("tflite")
+          .definedBy("io.prmalloc.tflite..")
+          .layer("wire")
+          .definedBy("io.prmalloc.tensor.wire..")
+          .layer("tensor")
+          .definedBy("io.prmalloc.tensor")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -44,10 +50,36 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("tflite")
+          .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("plan")
-          .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "report", "cli")
+          .whereLayer("wire")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("tensor")
+          .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("root")
-          .mayOnlyBeAccessedByLayers("lifetime", "plan", "pool", "trace", "report", "cli");
+          .mayOnlyBeAccessedByLayers(
+              "tensor", "wire", "lifetime", "plan", "pool", "trace", "report", "cli");
+
+  @ArchTest
+  static final ArchRule TENSORS_KNOW_ONLY_THE_PUBLIC_FACE =
+      classes()
+          .that()
+          .resideInAPackage("io.prmalloc.tensor..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..", "io.prmalloc", "io.prmalloc.tensor..", "com.google.protobuf..");
+
+  @ArchTest
+  static final ArchRule PROTOBUF_STAYS_WITH_THE_WIRE =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("io.prmalloc.tensor.wire..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.protobuf..");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
@@ -62,7 +94,8 @@ class ArchitectureTest {
               "io.prmalloc.os..",
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
-              "io.prmalloc.pool..")
+              "io.prmalloc.pool..",
+              "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
           // The JDK's management lies in three packages.
@@ -97,7 +130,7 @@ class ArchitectureTest {
   static final ArchRule FLATBUFFERS_STAYS_WITH_ITS_READER =
       noClasses()
           .that()
-          .resideOutsideOfPackage("io.prmalloc.trace.tflite..")
+          .resideOutsideOfPackage("io.prmalloc.tflite..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.google.flatbuffers..");

@@ -9,6 +9,7 @@ import io.prmalloc.os.ResourceUsage;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** What {@link NoFlagTest} runs in a JVM of its own; says {@code done} when all was right. */
@@ -99,6 +100,10 @@ final class ChildMain {
       new Pointer(raw).setMemory(0, 1000, (byte) 1);
       allocator.deallocateRaw(raw);
       checkNoBuffer(allocation);
+      try (TypedAllocation<byte[]> strings = allocator.allocate(ElementTypes.STRING, 2)) {
+        strings.set(1, new byte[] {1, 2, 3});
+        check(Arrays.equals(strings.get(1), new byte[] {1, 2, 3}), "string");
+      }
     }
   }
 
@@ -110,8 +115,11 @@ final class ChildMain {
         checkAddress(allocation);
       }
       checkRaw(allocator);
+      track(allocator);
+      checkStrings(allocator);
     }
     check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+    checkMallocs();
 
     SubAllocator mmap = SubAllocator.mmap(MmapOptions.DEFAULT);
     try {
@@ -129,6 +137,52 @@ final class ChildMain {
     check(OperatingSystem.residentBytes() > 0, "resident bytes");
     // The JVM itself knows how to trim, from some update of 17 on.
     check(OperatingSystem.trimHeap() || JAVA < 21, "not trimmed");
+  }
+
+  /** Handles can be tracked and logged although nobody knows their addresses. */
+  private static void track(Allocator allocator) {
+    TrackingAllocator tracker = new TrackingAllocator(new MinimalAllocator(allocator), true);
+    try (LogRecords log = new LogRecords()) {
+      AllocationAttributes logged = AllocationAttributes.DEFAULT.logged("tracked", 1);
+      tracker.allocate(100, 64, logged).close();
+      check(log.all().size() == 2, "log " + log.all());
+      check(log.all().get(0).startsWith("allocated id=0 requested=100"), "log " + log.all());
+    }
+    check(tracker.getSizesAndUnref().totalBytes() == 100, "total");
+    check(tracker.isRetired(), "not retired");
+  }
+
+  private static void checkStrings(CpuAllocator allocator) {
+    try (TypedAllocation<byte[]> strings = allocator.allocate(ElementTypes.STRING, 2)) {
+      AllocatorStats before = allocator.stats();
+      try {
+        strings.set(1, new byte[] {1, 2, 3});
+        throw new AssertionError("memory was reached by its address alone");
+      } catch (IllegalStateException refused) {
+        check(refused.getMessage().contains(AgronaAccess.FLAG), "" + refused);
+      }
+      check(before.bytesInUse() == allocator.stats().bytesInUse(), "stats " + allocator.stats());
+      check(strings.get(1).length == 0, "string");
+    }
+  }
+
+  private static void checkMallocs() {
+    SubAllocator source = SubAllocator.posixMemalign();
+    try {
+      source.alloc(64, 4096);
+      throw new AssertionError("posix_memalign worked without JNA");
+    } catch (UnsupportedOperationException refused) {
+      check(refused.getMessage().startsWith("posix_memalign is not supported"), "" + refused);
+    }
+    check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+    try {
+      SubAllocator.malloc("mimalloc");
+      throw new AssertionError("mimalloc worked without JNA");
+    } catch (UnsupportedOperationException refused) {
+      check(
+          refused.getMessage().startsWith("the malloc of library `mimalloc` is not supported"),
+          "" + refused);
+    }
   }
 
   private static void checkAddress(Allocation allocation) {

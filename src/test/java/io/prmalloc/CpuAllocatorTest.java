@@ -2,6 +2,7 @@ package io.prmalloc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.os.MemoryRegion;
@@ -28,6 +29,21 @@ class CpuAllocatorTest extends AllocatorContractTest {
       assertEquals(3000, allocator.stats().peakBytesInUse());
       assertEquals(3000, allocator.stats().peakBytesReserved());
       assertEquals(0, allocator.stats().bytesReserved());
+    }
+  }
+
+  @Test
+  void shouldAskTheMallocWhenItsMemoryIsMeasuredSlowly() {
+    Mallocs.assumeCLibrary();
+    try (Allocator allocator = create(SubAllocator.posixMemalign());
+        Allocation handle = allocator.allocate(1001)) {
+      assertEquals(1001, allocator.allocatedSize(handle.address()));
+      long usable = allocator.allocatedSizeSlow(handle.address());
+      assertTrue(usable > 1001 && usable < 2000, "what malloc_usable_size says: " + usable);
+      long raw = allocator.allocateRaw(64, 1001);
+      assertEquals(1065, allocator.allocatedSize(raw));
+      assertTrue(allocator.allocatedSizeSlow(raw) > 1065);
+      allocator.deallocateRaw(raw);
     }
   }
 

@@ -17,15 +17,16 @@ final class InputArguments {
       index = "0",
       paramLabel = "INPUT",
       description =
-          "The trace: a file of events, a CSV of lifetimes or records, a directory of MNN"
-              + " profiler files (with --batch), or sample:mobilenet.")
+          "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON or .tflite),"
+              + " a directory of MNN profiler files (with --batch), sample:mobilenet,"
+              + " sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes or records. Default: told from its content.")
+          "How to read INPUT: events, mnn, lifetimes, records or graph. Default: told from its content.")
   private TraceFormat format;
 
   @Option(

@@ -1,16 +1,9 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.trace.GraphInput;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Optional;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -20,9 +13,6 @@ import picocli.CommandLine.Parameters;
  * <p>Threading: one thread.
  */
 final class PlanArguments {
-
-  private static final String GRAPH = "graph";
-  private static final String GRAPH_SAMPLES = "sample:mobilenet-v";
 
   @Parameters(
       index = "0",
@@ -39,7 +29,7 @@ final class PlanArguments {
       description =
           "How to read INPUT: events, mnn, lifetimes, records or graph. Default: told from its"
               + " content.")
-  private String format;
+  private TraceFormat format;
 
   @Option(
       names = "--batch",
@@ -57,54 +47,12 @@ final class PlanArguments {
 
   /** Reads the tensors. */
   TensorLifetimes read() {
-    Optional<TraceFormat> traceFormat = traceFormat();
-    if (traceFormat.isEmpty() && (GRAPH.equalsIgnoreCase(format) || isGraph())) {
-      if (batch != null) {
-        throw new IllegalArgumentException("--batch " + batch + " means nothing to a graph");
-      }
-      return TensorLifetimes.of(input, GraphArguments.read(input, subgraph));
+    if (subgraph == null) {
+      return new TraceInput(input, format, batch).readLifetimes();
     }
-    if (subgraph != null) {
-      throw new IllegalArgumentException(
-          "--subgraph " + subgraph + " means nothing to " + input + ", which is no .tflite model");
+    if (batch != null) {
+      throw new IllegalArgumentException("--batch " + batch + " means nothing to a graph");
     }
-    return new TraceInput(input, traceFormat.orElse(null), batch).readLifetimes();
-  }
-
-  private Optional<TraceFormat> traceFormat() {
-    if (format == null || format.equalsIgnoreCase(GRAPH)) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        Arrays.stream(TraceFormat.values())
-            .filter(known -> known.label().equalsIgnoreCase(format))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new IllegalArgumentException(
-                        "--format "
-                            + format
-                            + " is none of "
-                            + Arrays.stream(TraceFormat.values())
-                                .map(known -> known.label() + ", ")
-                                .collect(Collectors.joining())
-                            + GRAPH)));
-  }
-
-  /** A model by its mark, JSON by its brace. */
-  private boolean isGraph() {
-    if (input.startsWith("sample:")) {
-      return input.startsWith(GRAPH_SAMPLES);
-    }
-    Path path = Path.of(input);
-    if (Files.isDirectory(path)) {
-      return false;
-    }
-    try (var in = Files.newInputStream(path)) {
-      String start = new String(in.readNBytes(4096), StandardCharsets.ISO_8859_1);
-      return start.stripLeading().startsWith("{") || GraphArguments.isModel(input);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return TensorLifetimes.of(input, new GraphInput(input, subgraph).read());
   }
 }

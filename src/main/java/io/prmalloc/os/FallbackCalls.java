@@ -74,6 +74,11 @@ final class FallbackCalls implements NativeCalls {
   }
 
   @Override
+  public MallocCalls malloc(String libraryName) {
+    throw unsupported("the malloc of library `" + libraryName + "`");
+  }
+
+  @Override
   public boolean mallocTrim() {
     return JvmCommands.trimNativeHeap();
   }

@@ -147,6 +147,11 @@ final class JnaCalls implements NativeCalls {
   }
 
   @Override
+  public MallocCalls malloc(String libraryName) {
+    return new LoadedMalloc(LoadedLibrary.load(libraryName));
+  }
+
+  @Override
   public boolean mallocTrim() {
     if (Glibc.AVAILABLE) {
       Glibc.malloc_trim(0);

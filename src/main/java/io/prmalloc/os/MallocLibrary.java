@@ -17,9 +17,6 @@ import java.util.Map;
  */
 public abstract class MallocLibrary {
 
-  /** The major version both libraries have had for years, as the linker's file names end. */
-  private static final String SONAME_SUFFIX = ".so.2";
-
   private MallocLibrary() {}
 
   /**
@@ -56,46 +53,17 @@ public abstract class MallocLibrary {
     if (!name.equals("jemalloc") && !name.equals("mimalloc")) {
       throw new IllegalArgumentException("library `" + name + "` is not jemalloc or mimalloc");
     }
-    try {
-      NativeLibrary library = find(name);
-      return name.equals("jemalloc") ? new Jemalloc(library) : new Mimalloc(library);
-    } catch (LinkageError e) {
-      throw new UnsupportedOperationException(name + " cannot be loaded: " + reason(e), e);
-    }
-  }
-
-  /** The library, under the name developers have it or the one that programs are linked to. */
-  private static NativeLibrary find(String name) {
-    try {
-      return NativeLibrary.getInstance(name);
-    } catch (UnsatisfiedLinkError absent) {
-      return NativeLibrary.getInstance("lib" + name + SONAME_SUFFIX);
-    }
-  }
-
-  /** JNA says in one line that it did not work, and in the next lines why each attempt did not. */
-  private static String reason(LinkageError e) {
-    String message = String.valueOf(e.getMessage());
-    String reason = message.lines().skip(1).findFirst().orElse(message);
-    return reason.contains("static TLS")
-        ? reason + "; start the JVM with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096"
-        : reason;
+    LoadedLibrary library = LoadedLibrary.load(name);
+    String prefix = library.prefix("malloc", "free");
+    return name.equals("jemalloc") ? new Jemalloc(library, prefix) : new Mimalloc(library, prefix);
   }
 
   /** Binds the native methods of a class, which have the plain names, to those with a prefix. */
-  private static void bind(Class<?> calls, NativeLibrary library, String prefix) {
-    String path = library.getFile() == null ? library.getName() : library.getFile().getPath();
+  private static void bind(Class<?> calls, LoadedLibrary library, String prefix) {
     FunctionMapper mapper = (owner, method) -> prefix + method.getName();
     Native.register(
-        calls, NativeLibrary.getInstance(path, Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
-  }
-
-  private static boolean has(NativeLibrary library, String symbol) {
-    try {
-      return library.getFunction(symbol) != null;
-    } catch (UnsatisfiedLinkError absent) {
-      return false;
-    }
+        calls,
+        NativeLibrary.getInstance(library.path(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
   }
 
   private static final class JemallocCalls {
@@ -108,10 +76,8 @@ public abstract class MallocLibrary {
 
   private static final class Jemalloc extends MallocLibrary {
 
-    Jemalloc(NativeLibrary library) {
-      // A build may put je_ in front of its names. Asking it for plain malloc then would find the C
-      // library's, on which it depends; mallctl exists in jemalloc alone.
-      bind(JemallocCalls.class, library, has(library, "mallctl") ? "" : "je_");
+    Jemalloc(LoadedLibrary library, String prefix) {
+      bind(JemallocCalls.class, library, prefix);
     }
 
     @Override
@@ -135,8 +101,8 @@ public abstract class MallocLibrary {
 
   private static final class Mimalloc extends MallocLibrary {
 
-    Mimalloc(NativeLibrary library) {
-      bind(MimallocCalls.class, library, "mi_");
+    Mimalloc(LoadedLibrary library, String prefix) {
+      bind(MimallocCalls.class, library, prefix);
     }
 
     @Override

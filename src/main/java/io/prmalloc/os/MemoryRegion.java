@@ -52,6 +52,17 @@ public abstract class MemoryRegion {
   }
 
   /**
+   * Bytes that were really set aside: what the C library says ({@code malloc_usable_size}) of
+   * memory that comes from a malloc, at least {@link #sizeBytes}; just that of everything else. May
+   * cost a native call.
+   *
+   * <p>Threading: any thread, before {@link #free}.
+   */
+  public long usableBytes() {
+    return sizeBytes();
+  }
+
+  /**
    * The whole region in native byte order. The same object every time: use absolute access or
    * slices of it, and leave its position, limit and order alone.
    *

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Threading: any thread.
  */
-interface NativeCalls {
+interface NativeCalls extends MallocCalls {
 
   /** Error number: the system is short of something just now. */
   int EAGAIN = 11;
@@ -90,29 +90,13 @@ interface NativeCalls {
   int mprotect(long address, long lengthBytes, int protection);
 
   /**
-   * Takes memory from the C library.
+   * The malloc of a library, loaded by name; these calls themselves are the C library's.
    *
-   * @param alignment a power of two, at least 8
-   * @param bytes how many bytes; of 0 the C library makes an address of its own
-   * @return the address, or a negated error number
-   * @throws UnsupportedOperationException if native calls are out of reach
+   * @param libraryName as {@link LoadedLibrary#load} takes it
+   * @throws UnsupportedOperationException if native calls are out of reach, the library cannot be
+   *     loaded, or it has no malloc of its own; the message says which
    */
-  long posixMemalign(long alignment, long bytes);
-
-  /**
-   * Gives back memory from {@link #posixMemalign}. 0 is ignored.
-   *
-   * @throws UnsupportedOperationException if native calls are out of reach
-   */
-  void free(long address);
-
-  /**
-   * Bytes that may be used at an address from {@link #posixMemalign}: at least those asked for. 0
-   * for address 0.
-   *
-   * @throws UnsupportedOperationException if native calls are out of reach
-   */
-  long mallocUsableSize(long address);
+  MallocCalls malloc(String libraryName);
 
   /**
    * Asks the C library to give the free memory of its own heap back to the system.

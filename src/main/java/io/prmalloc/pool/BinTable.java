@@ -46,6 +46,8 @@ final class BinTable {
   static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
 
   private final int intervalBytes;
+  private final long planBytes;
+  private final int addedBlocks;
   private final int intervalShift;
   private final double maxOversize;
   private final Arena arena;
@@ -65,9 +67,16 @@ final class BinTable {
   private final LongAdder nullBins = new LongAdder();
 
   private BinTable(
-      int intervalBytes, double maxOversize, Arena arena, Bin[] ascending, int directLists) {
-    this.intervalBytes = intervalBytes;
+      LifetimePlan plan,
+      int addedBlocks,
+      double maxOversize,
+      Arena arena,
+      Bin[] ascending,
+      int directLists) {
+    this.intervalBytes = plan.intervalBytes();
     this.intervalShift = Integer.numberOfTrailingZeros(intervalBytes);
+    this.planBytes = plan.totalBytes();
+    this.addedBlocks = addedBlocks;
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
@@ -116,7 +125,9 @@ final class BinTable {
       }
       ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual(bin, buffers));
     }
-    return new BinTable(plan.intervalBytes(), maxOversize, arena, ascending, directLists);
+    int planned = plan.bins().stream().mapToInt(BinPlan::blocks).sum();
+    int added = Arrays.stream(blocks).sum() - planned;
+    return new BinTable(plan, added, maxOversize, arena, ascending, directLists);
   }
 
   private static int directLists(LifetimePlan plan) {
@@ -290,12 +301,17 @@ final class BinTable {
     arena.populate();
   }
 
-  /** Adds up the blocks; a bin's share of the peak is the chunks that were ever taken. */
+  /** Adds up the blocks; a bin's share of the peak is the chunks taken since it was cleared. */
   void addTo(PoolCounts counts) {
     for (Buffer buffer : buffers()) {
       buffer.addTo(counts);
-      counts.peakBytes += buffer.blocksUsed() * buffer.strideBytes();
+      counts.peakBytes += buffer.peakBlocks() * buffer.strideBytes();
     }
+  }
+
+  /** Lets the peaks and the largest uses begin anew. */
+  void clearPeaks() {
+    buffers().forEach(Buffer::clearPeak);
   }
 
   Bin[] bins() {
@@ -304,6 +320,16 @@ final class BinTable {
 
   int intervalBytes() {
     return intervalBytes;
+  }
+
+  /** What the plan's own blocks add up to. */
+  long planBytes() {
+    return planBytes;
+  }
+
+  /** How many blocks there are more than the plan's. */
+  int addedBlocks() {
+    return addedBlocks;
   }
 
   long arenaBytes() {

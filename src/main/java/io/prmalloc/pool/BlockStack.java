@@ -114,6 +114,15 @@ abstract class BlockStack {
     }
   }
 
+  /** Lets the blocks' largest uses begin anew. */
+  final void clearLargest() {
+    for (PooledBlock block : blocks) {
+      if (block != null) {
+        block.clearLargest();
+      }
+    }
+  }
+
   /** Closes the handles on blocks that are still out, before the memory goes. */
   final void revokeAll() {
     free.retire();

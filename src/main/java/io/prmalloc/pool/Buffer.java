@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Block;
 import java.util.Arrays;
 import java.util.List;
 
@@ -21,6 +22,9 @@ final class Buffer {
 
   /** How many requests are still to go by without asking the blocks. Plain: a hint. */
   private int asksToSkip;
+
+  /** For each block the uses that were over when the peak was cleared; null if it never was. */
+  private volatile long[] usesBeforeClear;
 
   /**
    * @param bin index of the bin it belongs to
@@ -87,6 +91,32 @@ final class Buffer {
 
   long strideBytes() {
     return strideBytes;
+  }
+
+  /**
+   * A bound for the most blocks that were out at once since {@link #clearPeak}: those that were out
+   * then or were taken since.
+   */
+  int peakBlocks() {
+    long[] before = usesBeforeClear;
+    int used = 0;
+    for (int i = 0; i < blocks.length; i++) {
+      used += blocks[i].uses() > (before == null ? 0 : before[i]) ? 1 : 0;
+    }
+    return used;
+  }
+
+  /** Lets {@link #peakBlocks} and the blocks' largest uses begin anew. */
+  void clearPeak() {
+    long[] before = new long[blocks.length];
+    for (int i = 0; i < before.length; i++) {
+      long stamp = blocks[i].stamp();
+      before[i] = Block.useOf(stamp) - (Block.isOut(stamp) ? 1 : 0);
+    }
+    usesBeforeClear = before;
+    for (PooledBlock block : blocks) {
+      block.clearLargest();
+    }
   }
 
   int alignment() {

@@ -1,5 +1,7 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Block;
+
 /**
  * Sums over blocks. The blocks count their own uses, so that nothing is counted on the way of an
  * allocation; a sum is a walk.
@@ -17,12 +19,17 @@ final class PoolCounts {
   long peakBytes;
 
   void add(PooledBlock block) {
-    uses += block.uses();
-    long bytes = block.bytesInUse();
-    if (block.isLive()) {
-      liveBlocks++;
+    long stamp = block.stamp();
+    while (Block.isOut(stamp)) {
+      long bytes = block.bytesIn(stamp);
+      if (bytes >= 0) {
+        liveBlocks++;
+        bytesInUse += bytes;
+        break;
+      }
+      stamp = block.stamp();
     }
-    bytesInUse += bytes;
+    uses += Block.useOf(stamp);
     largestBytes = Math.max(largestBytes, block.largestBytes());
   }
 }

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import io.prmalloc.os.MemoryRegion;
+import java.util.function.LongSupplier;
 
 /** A block of the arena or of a slab; it goes home to a list or a stack. */
 final class PooledBlock extends Block {
@@ -18,6 +19,10 @@ final class PooledBlock extends Block {
   private int nextReady;
   private ReadyLists lists;
   private long startAddress;
+  private Numbered numbered;
+
+  /** The number of one use. */
+  private record Numbered(long stamp, long id) {}
 
   // Two threads that use two blocks must not write to one cache line, nor to two that the
   // processor fetches together. Blocks of a bin are made one after the other and lie so.
@@ -85,6 +90,17 @@ final class PooledBlock extends Block {
       startAddress = start;
     }
     return start;
+  }
+
+  /**
+   * The number of the use with this stamp: the next one if it has none yet, for most uses are never
+   * asked for theirs.
+   */
+  synchronized long idOf(long stamp, LongSupplier nextId) {
+    if (numbered == null || numbered.stamp != stamp) {
+      numbered = new Numbered(stamp, nextId.getAsLong());
+    }
+    return numbered.id;
   }
 
   @Override

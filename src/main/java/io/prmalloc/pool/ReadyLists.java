@@ -23,9 +23,6 @@ final class ReadyLists {
   // the list of its own stripe and takes from there: last in, first out, so that the block it gets
   // is the one it just had in its cache, and no other thread's close touches the same line.
   //
-  // Which stripe is a thread's? The one its number says. There is no ThreadLocal, nothing is kept
-  // per thread, and nothing is left behind when one ends; a virtual thread costs nothing extra.
-  //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a head before
   // either writes it. Then
   //   - both go for one block: one of them wins the claim, the other looks on;
@@ -53,7 +50,7 @@ final class ReadyLists {
   private static final int PADDING = 32;
 
   private final int[] heads;
-  private final int stripeMask;
+  private final Stripes stripes;
   private final int stripeShift;
 
   /** By number; there is none with number 0. */
@@ -64,17 +61,13 @@ final class ReadyLists {
    * @param blocks all blocks, all at home; the one at position i is given the number i + 1
    */
   ReadyLists(int lists, List<PooledBlock> blocks) {
-    this(lists, blocks, 4 * Runtime.getRuntime().availableProcessors());
+    this(lists, blocks, Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
   }
 
-  /**
-   * @param stripes how many are wanted; a power of two near it is taken
-   */
-  ReadyLists(int lists, List<PooledBlock> blocks, int stripes) {
-    int most = Math.min(MAX_STRIPES, Math.max(MIN_STRIPES, stripes));
-    this.stripeMask = Integer.highestOneBit(most) - 1;
+  ReadyLists(int lists, List<PooledBlock> blocks, Stripes stripes) {
+    this.stripes = stripes;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(lists + PADDING - 1);
-    this.heads = new int[(stripeMask + 1) << stripeShift];
+    this.heads = new int[stripes.count() << stripeShift];
     this.blocks = new PooledBlock[blocks.size() + 1];
     // The first block of a list is to be the first to be taken.
     for (int i = blocks.size(); i > 0; i--) {
@@ -89,17 +82,13 @@ final class ReadyLists {
   // the JIT takes the caller for cold, as it does in the handler of a try-with-resources; the
   // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
 
-  private int stripe() {
-    return (int) Thread.currentThread().getId() & stripeMask;
-  }
-
   private int headOf(int stripe, int list) {
     return (stripe << stripeShift) | list;
   }
 
   /** Claims the block that this stripe put on the list last, or gives null. */
   PooledBlock take(int list) {
-    int at = headOf(stripe(), list);
+    int at = headOf(stripes.current(), list);
     int number = heads[at];
     return number != 0 ? takeFirst(at, number) : null;
   }
@@ -112,9 +101,9 @@ final class ReadyLists {
 
   /** Claims a block of the list from whichever stripe has one, this one first, or gives null. */
   PooledBlock takeFromAny(int list) {
-    int own = stripe();
-    for (int i = 0; i <= stripeMask; i++) {
-      int at = headOf((own + i) & stripeMask, list);
+    int own = stripes.current();
+    for (int i = 0; i < stripes.count(); i++) {
+      int at = headOf(stripes.after(own, i), list);
       for (int step = 0; step < MAX_WALK; step++) {
         int number = heads[at];
         if (number == 0) {
@@ -131,7 +120,7 @@ final class ReadyLists {
 
   /** Lists a block that is home now. */
   void put(PooledBlock block) {
-    putFirst(headOf(stripe(), block.list()), block);
+    putFirst(headOf(stripes.current(), block.list()), block);
   }
 
   private void putFirst(int at, PooledBlock block) {

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
 
 /**
@@ -16,6 +17,9 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
+
+  /** Whether the slab serves a stripe. Written under the class's lock. */
+  volatile boolean serving;
 
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots) {
     super(slots, SizeClasses.MAX_ALIGNMENT);
@@ -37,6 +41,17 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
    *     none, or the last one. Else 0.
    */
   int takeHome(int slot) {
+    return takeHomeOutOfLine(slot, OutOfLine.DEPTH);
+  }
+
+  /**
+   * {@link BlockStack#release} out of line: with its loop, what the JIT makes of Block.close is
+   * more than it inlines in a handler. See {@link OutOfLine}.
+   */
+  private int takeHomeOutOfLine(int slot, int depth) {
+    if (depth > 0) {
+      return takeHomeOutOfLine(slot, depth - 1);
+    }
     int free = release(slot);
     return free == 1 || free == slots ? free : 0;
   }
@@ -45,7 +60,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
    * Tells the class that so many slots are home; of the last one only if this slab does not serve.
    */
   void settle(int freeSlots) {
-    if (freeSlots == 1 || !owner.isServing(this)) {
+    if (freeSlots == 1 || !serving) {
       owner.slabChanged(this);
     }
   }

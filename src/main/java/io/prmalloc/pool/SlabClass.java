@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -16,13 +17,14 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SlabClass {
 
-  // Requests are served from `current` alone, without a lock: one stack. When that has no free
-  // slot, the next slab that has one takes its place, under the lock. Who brings home the first
-  // slot of an exhausted slab queues it; who brings home the last one of a slab that is not current
+  // Each stripe of threads is served from a slab of its own, `serving`, without a lock: one stack.
+  // When that has no free slot, the next slab that has one takes its place, under the lock, and a
+  // new one is made only if no other stripe's slab has a slot either. Who brings home the first
+  // slot of an exhausted slab queues it; who brings home the last one of a slab that does not serve
   // gives it back, except for one spare, so that a server that breathes in and out at the edge of a
   // slab does not pay the system for every breath.
   //
-  // No slab is lost between the two: a slab stops being current only when it is found exhausted
+  // No slab is lost between the two: a slab stops serving only when it is found exhausted
   // under the lock, and the push that next frees a slot in it sees 1 and comes to the lock
   // afterwards.
   //
@@ -35,14 +37,21 @@ final class SlabClass {
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;
 
+  /** Slabs of more bytes serve all stripes together: one each would be too much memory. */
+  private static final int MAX_STRIPED_SLAB_BYTES = 256 * 1024;
+
+  private static final int MAX_STRIPES = 8;
+
   private final int slotBytes;
   private final int slots;
   private final SubAllocator source;
   private final AddressDirectory directory;
   private final Runnable grown;
 
-  /** The slab that serves; null before the first. */
-  private volatile Slab current;
+  private final Stripes stripes;
+
+  /** The slabs that serve, by stripe; null before the first. Written under the lock. */
+  private final AtomicReferenceArray<Slab> serving;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
@@ -62,17 +71,20 @@ final class SlabClass {
     this.slots = Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes);
     this.source = source;
     this.directory = directory;
+    this.stripes =
+        slots * slotBytes <= MAX_STRIPED_SLAB_BYTES
+            ? Stripes.perProcessor(2, 1, MAX_STRIPES)
+            : new Stripes(1);
+    this.serving = new AtomicReferenceArray<>(stripes.count());
   }
 
-  /** Takes a slot of the slab that serves, or gives null. */
+  /** Takes a slot of the slab that serves this thread's stripe, or gives null. */
   PooledBlock take(int alignment) {
-    Slab slab = current;
-    return slab == null ? null : slab.allocate(alignment);
+    return takeFrom(serving.get(stripes.current()), alignment);
   }
 
-  /** Whether the slab is the one that serves now. */
-  boolean isServing(Slab slab) {
-    return current == slab;
+  private static PooledBlock takeFrom(Slab slab, int alignment) {
+    return slab == null ? null : slab.allocate(alignment);
   }
 
   /**
@@ -87,24 +99,45 @@ final class SlabClass {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
       }
-      while (true) {
-        PooledBlock block = take(alignment);
-        if (block != null) {
-          return block;
-        }
+      int stripe = stripes.current();
+      PooledBlock block = takeFrom(serving.get(stripe), alignment);
+      while (block == null) {
         Slab next = withFreeSlots.poll();
-        if (next == null) {
-          next = grow();
+        if (next == null && serving.get(stripe) != null) {
+          block = takeFromOthers(stripe, alignment);
+          if (block != null) {
+            break;
+          }
         }
-        next.queued = false;
-        if (next == spare) {
-          spare = null;
-        }
-        current = next;
+        serve(stripe, next != null ? next : grow());
+        block = takeFrom(serving.get(stripe), alignment);
       }
+      return block;
     } finally {
       lock.unlock();
     }
+  }
+
+  /** A slot of a slab that serves another stripe, or null. */
+  private PooledBlock takeFromOthers(int stripe, int alignment) {
+    PooledBlock block = null;
+    for (int i = 1; i < stripes.count() && block == null; i++) {
+      block = takeFrom(serving.get(stripes.after(stripe, i)), alignment);
+    }
+    return block;
+  }
+
+  private void serve(int stripe, Slab slab) {
+    Slab exhausted = serving.get(stripe);
+    if (exhausted != null) {
+      exhausted.serving = false;
+    }
+    slab.queued = false;
+    if (slab == spare) {
+      spare = null;
+    }
+    slab.serving = true;
+    serving.set(stripe, slab);
   }
 
   private Slab grow() {
@@ -122,7 +155,7 @@ final class SlabClass {
   void slabChanged(Slab slab) {
     lock.lock();
     try {
-      if (closed || current == slab || !slabs.contains(slab)) {
+      if (closed || slab.serving || !slabs.contains(slab)) {
         return;
       }
       if (!slab.allHome() || spare == null || spare == slab || !spare.allHome()) {
@@ -182,7 +215,9 @@ final class SlabClass {
     lock.lock();
     try {
       closed = true;
-      current = null;
+      for (int stripe = 0; stripe < stripes.count(); stripe++) {
+        serving.set(stripe, null);
+      }
       spare = null;
       for (Slab slab : List.copyOf(slabs)) {
         slab.revokeAll();
@@ -204,6 +239,18 @@ final class SlabClass {
       for (Slab slab : slabs) {
         slab.addTo(counts);
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets the peak and the largest uses begin anew. */
+  void clearPeak() {
+    lock.lock();
+    try {
+      peakBytesReserved = bytesReserved;
+      returned.largestBytes = 0;
+      slabs.forEach(Slab::clearLargest);
     } finally {
       lock.unlock();
     }

@@ -33,7 +33,9 @@ final class SmallBlocks {
    * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
    */
   PooledBlock allocateSlowly(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes, alignment)].allocateFromNext(alignment);
+    SlabClass slots = classes[SizeClasses.classOf(totalBytes, alignment)];
+    PooledBlock block = slots.take(alignment);
+    return block != null ? block : slots.allocateFromNext(alignment);
   }
 
   /**
@@ -69,6 +71,13 @@ final class SmallBlocks {
   void addTo(PoolCounts counts) {
     for (SlabClass slabClass : classes) {
       slabClass.addTo(counts);
+    }
+  }
+
+  /** Lets the peaks and the largest uses begin anew. */
+  void clearPeaks() {
+    for (SlabClass slabClass : classes) {
+      slabClass.clearPeak();
     }
   }
 

@@ -1,6 +1,8 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.AllocationAttributes;
+import io.prmalloc.AllocationLog;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
@@ -16,7 +18,6 @@ import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -58,6 +59,8 @@ public final class TensorPoolAllocator implements Allocator {
   // header together. A handle has no header; a raw address has 64 bytes, or as much as its
   // alignment.
 
+  static final String NAME = "tensorpool_cpu";
+
   private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
 
   private final SubAllocator source;
@@ -68,6 +71,8 @@ public final class TensorPoolAllocator implements Allocator {
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
   private final RegionHeap outside;
+  private final PoolBooks books;
+  private final AllocationLog log = new AllocationLog();
 
   private volatile BinTable bins;
 
@@ -76,8 +81,6 @@ public final class TensorPoolAllocator implements Allocator {
 
   private final ReentrantLock lifecycle = new ReentrantLock();
   private volatile boolean closed;
-  private LifetimePlan plan;
-  private int addedBlocks;
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
@@ -86,6 +89,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
+    this.books = new PoolBooks(source, small, outside, directory, this::countedBins);
     planner.bind(this::onPlan);
   }
 
@@ -96,7 +100,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   @Override
   public String name() {
-    return "tensorpool_cpu";
+    return NAME;
   }
 
   /** The planner of this allocator. Threading: any thread. */
@@ -141,15 +145,14 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
   private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes > LifetimePolicy.SMALL_BYTES) {
-      BinTable table = bins;
-      return table == null || alignment > BinTable.MIN_ALIGNMENT
-          ? null
-          : table.take(bytes + largeHeader);
+    if (alignment > DEFAULT_ALIGNMENT) {
+      return null;
     }
-    return alignment > SizeClasses.MAX_ALIGNMENT
-        ? null
-        : small.take((int) bytes + smallHeader, alignment);
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return small.take((int) bytes + smallHeader, alignment);
+    }
+    BinTable table = bins;
+    return table == null ? null : table.take(bytes + largeHeader);
   }
 
   /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
@@ -162,6 +165,15 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** What the first look did not find. */
   private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
+    try {
+      return takeFromNext(bytes, alignment, smallHeader, largeHeader);
+    } catch (OutOfNativeMemoryException refused) {
+      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
+      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
+    }
+  }
+
+  private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
           ? small.allocateSlowly((int) bytes + smallHeader, alignment)
@@ -214,6 +226,11 @@ public final class TensorPoolAllocator implements Allocator {
     } catch (OutOfNativeMemoryException notToBeHad) {
       return 0;
     }
+  }
+
+  @Override
+  public long allocateRaw(long alignment, long bytes, AllocationAttributes attributes) {
+    return log.allocateRaw(this, alignment, bytes, attributes);
   }
 
   private long openRaw(int alignment, long bytes, int header) {
@@ -277,7 +294,8 @@ public final class TensorPoolAllocator implements Allocator {
     long stamp = block.stamp();
     int header = block.headerBytes();
     if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
-      throw notOurs(address);
+      releaseLogged(address);
+      return;
     }
     int user = block.offset() + header;
     if (block.isSmall()) {
@@ -295,13 +313,14 @@ public final class TensorPoolAllocator implements Allocator {
           bytes);
     }
     if (!block.closeRaw(stamp)) {
-      throw notOurs(address);
+      throw PoolBooks.notOurs(address);
     }
   }
 
   private void deallocateOutside(Block block, long address) {
     if (block == null || !block.isLive()) {
-      throw notOurs(address);
+      releaseLogged(address);
+      return;
     }
     int header = block.headerBytes();
     HeaderDescriptor.checkFull(
@@ -314,17 +333,15 @@ public final class TensorPoolAllocator implements Allocator {
         header,
         block.sizeBytes());
     if (!block.closeRaw()) {
-      throw notOurs(address);
+      throw PoolBooks.notOurs(address);
     }
   }
 
-  private IllegalArgumentException notOurs(long address) {
-    return new IllegalArgumentException(
-        "address 0x"
-            + Long.toHexString(address)
-            + " is not one that "
-            + name()
-            + " gave out and has not got back");
+  /** An address with no header of ours in front may be one that was logged, else is not ours. */
+  private void releaseLogged(long address) {
+    if (!log.release(address)) {
+      throw PoolBooks.notOurs(address);
+    }
   }
 
   private void onPlan(LifetimePlan made) {
@@ -336,10 +353,6 @@ public final class TensorPoolAllocator implements Allocator {
       }
       Takeover takeover = new Takeover(source, outside, executor);
       BinTable table = takeover.reserve(made, blocks, maxOversize);
-      plan = made;
-      addedBlocks =
-          Arrays.stream(blocks).sum()
-              - made.bins().stream().mapToInt(LifetimePlan.BinPlan::blocks).sum();
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;
@@ -364,22 +377,41 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   @Override
+  public boolean tracksAllocationSizes() {
+    return true;
+  }
+
+  @Override
+  public long requestedSize(long address) {
+    return books.chunkAt(address).requestedBytes();
+  }
+
+  @Override
+  public long allocatedSize(long address) {
+    return books.chunkAt(address).allocatedBytes();
+  }
+
+  @Override
+  public long allocationId(long address) {
+    return books.chunkAt(address).allocationId();
+  }
+
+  @Override
+  public long allocatedSizeSlow(long address) {
+    return books.usableBytesAt(address);
+  }
+
+  /** {@inheritDoc} While others allocate all the time, of several moments within the call. */
+  @Override
   public AllocatorStats stats() {
-    AllocatorStats unpooled = outside.stats();
-    PoolCounts counts = new PoolCounts();
-    small.addTo(counts);
-    BinTable table = countedBins();
-    if (table != null) {
-      table.addTo(counts);
-    }
-    return new AllocatorStats(
-        unpooled.numAllocs() + counts.uses,
-        unpooled.bytesInUse() + counts.bytesInUse,
-        unpooled.peakBytesInUse() + counts.peakBytes,
-        Math.max(unpooled.largestAllocSize(), counts.largestBytes),
-        source.bytesLimit(),
-        source.bytesReserved(),
-        unpooled.peakBytesReserved());
+    return books.stats();
+  }
+
+  /** {@inheritDoc} What {@link #poolStats} counts is not touched. */
+  @Override
+  public boolean clearStats() {
+    books.clearStats();
+    return true;
   }
 
   private BinTable countedBins() {
@@ -389,29 +421,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
-    PoolCounts smallCounts = new PoolCounts();
-    small.addTo(smallCounts);
-    PoolCounts pooled = new PoolCounts();
-    lifecycle.lock();
-    try {
-      BinTable table = countedBins();
-      if (table != null) {
-        table.addTo(pooled);
-      }
-      return new PoolStats(
-          pooled.uses,
-          table == null ? 0 : table.misses(),
-          table == null ? 0 : table.nullBins(),
-          smallCounts.uses,
-          outside.stats().numAllocs(),
-          table == null ? 0 : table.intervalBytes(),
-          table == null ? 0 : plan.totalBytes(),
-          table == null ? 0 : addedBlocks,
-          table == null ? 0 : table.arenaBytes(),
-          planner.packedSteps());
-    } finally {
-      lifecycle.unlock();
-    }
+    return books.poolStats(planner.packedSteps());
   }
 
   /**
@@ -432,7 +442,7 @@ public final class TensorPoolAllocator implements Allocator {
         return;
       }
       if (!retireAll()) {
-        throw stillInUse();
+        throw books.stillInUse();
       }
       release();
     } finally {
@@ -458,23 +468,6 @@ public final class TensorPoolAllocator implements Allocator {
     return false;
   }
 
-  private IllegalStateException stillInUse() {
-    PoolCounts counts = new PoolCounts();
-    small.addTo(counts);
-    BinTable table = bins;
-    if (table != null) {
-      table.addTo(counts);
-    }
-    return new IllegalStateException(
-        "allocator "
-            + name()
-            + " still has "
-            + (counts.liveBlocks + outside.liveBlocks())
-            + " allocations of "
-            + (counts.bytesInUse + outside.stats().bytesInUse())
-            + " bytes in use; closeForcibly() takes them away");
-  }
-
   /**
    * Gives every byte back to the system although some may be in use. Handles that are still open
    * are closed from then on; to use a buffer or an address that came from here is undefined.
@@ -487,6 +480,7 @@ public final class TensorPoolAllocator implements Allocator {
       if (!closed) {
         outside.closeForcibly();
         release();
+        log.forget();
       }
     } finally {
       lifecycle.unlock();

@@ -22,7 +22,9 @@ public enum TraceFormat {
   /** CSV {@code id,lower,upper,size}: lives {@code [lower, upper)}. */
   LIFETIMES,
   /** CSV {@code id,size,first,last}: tasks, both included; sizes may be shapes, {@code 2x8}. */
-  RECORDS;
+  RECORDS,
+  /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
+  GRAPH;
 
   /** As the command line has it: {@code events}, {@code lifetimes}. Threading: any thread. */
   public String label() {
@@ -36,7 +38,8 @@ public enum TraceFormat {
   /**
    * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
    * not blank starts with {@code a} or {@code f} and a blank is {@code events}, one whose first
-   * line names the columns of {@code lifetimes} or {@code records} is that.
+   * line names the columns of {@code lifetimes} or {@code records} is that, one that starts with a
+   * brace, or has TensorFlow Lite's mark or name, is {@code graph}.
    *
    * <p>Threading: any thread.
    *
@@ -46,6 +49,9 @@ public enum TraceFormat {
   public static TraceFormat detect(Path path) {
     if (Files.isDirectory(path)) {
       return MNN;
+    }
+    if (GraphInput.isModel(path)) {
+      return GRAPH;
     }
     String start = new String(startOf(path), StandardCharsets.UTF_8).replaceFirst("^\uFEFF", "");
     if (start.isBlank()) {
@@ -61,6 +67,8 @@ public enum TraceFormat {
         return LIFETIMES;
       } else if (LivesReader.isHeader(content, LivesReader.RECORDS_COLUMNS)) {
         return RECORDS;
+      } else if (content.strip().startsWith("{")) {
+        return GRAPH;
       } else {
         throw TraceFormatException.atLine(
             path.toString(),
@@ -98,7 +106,7 @@ public enum TraceFormat {
     return switch (this) {
       case MNN -> MnnReader.read(path, batch).toTrace();
       case EVENTS -> EventsReader.read(path.toString(), bytes(path, batch));
-      case LIFETIMES, RECORDS -> readLifetimes(path, batch).toTrace();
+      case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
     };
   }
 
@@ -120,14 +128,22 @@ public enum TraceFormat {
           LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
       case RECORDS ->
           LivesReader.read(path.toString(), bytes(path, batch), LivesReader.RECORDS_COLUMNS);
+      case GRAPH -> {
+        checkNoBatch(path, batch);
+        yield TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
+      }
     };
   }
 
-  private byte[] bytes(Path path, Integer batch) {
+  private void checkNoBatch(Path path, Integer batch) {
     if (batch != null) {
       throw new IllegalArgumentException(
           "--batch " + batch + " means nothing to the format " + label() + " of " + path);
     }
+  }
+
+  private byte[] bytes(Path path, Integer batch) {
+    checkNoBatch(path, batch);
     try {
       return Files.readAllBytes(path);
     } catch (IOException e) {

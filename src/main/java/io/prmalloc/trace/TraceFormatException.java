@@ -26,7 +26,7 @@ public final class TraceFormatException extends RuntimeException {
    *
    * <p>Threading: any thread.
    */
-  public static TraceFormatException ofFile(String file, String what) {
+  static TraceFormatException ofFile(String file, String what) {
     return new TraceFormatException(file, "", file + ": " + what);
   }
 
@@ -37,7 +37,7 @@ public final class TraceFormatException extends RuntimeException {
    *
    * @param line from 1
    */
-  public static TraceFormatException atLine(String file, long line, String what) {
+  static TraceFormatException atLine(String file, long line, String what) {
     return new TraceFormatException(file, Long.toString(line), file + ":" + line + ": " + what);
   }
 
@@ -46,7 +46,7 @@ public final class TraceFormatException extends RuntimeException {
    *
    * <p>Threading: any thread.
    */
-  public static TraceFormatException atEntry(String file, String entry, String what) {
+  static TraceFormatException atEntry(String file, String entry, String what) {
     return new TraceFormatException(file, entry, file + ": " + entry + ": " + what);
   }
 

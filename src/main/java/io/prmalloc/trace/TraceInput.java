@@ -28,10 +28,7 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
    */
   public Trace read() {
     if (text.startsWith(SAMPLE)) {
-      if (format != null || batch != null) {
-        throw new IllegalArgumentException(text + " takes neither --format nor --batch");
-      }
-      return Samples.read(text.substring(SAMPLE.length()));
+      return Samples.read(sampleName());
     }
     Path path = Path.of(text);
     return (format == null ? TraceFormat.detect(path) : format).read(path, batch);
@@ -49,9 +46,16 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
    */
   public TensorLifetimes readLifetimes() {
     if (text.startsWith(SAMPLE)) {
-      return TensorLifetimes.of(read());
+      return Samples.lifetimes(sampleName());
     }
     Path path = Path.of(text);
     return (format == null ? TraceFormat.detect(path) : format).readLifetimes(path, batch);
+  }
+
+  private String sampleName() {
+    if (format != null || batch != null) {
+      throw new IllegalArgumentException(text + " takes neither --format nor --batch");
+    }
+    return text.substring(SAMPLE.length());
   }
 }

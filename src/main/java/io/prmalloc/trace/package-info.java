@@ -5,8 +5,8 @@
  * tells the formats apart and reads them; {@link io.prmalloc.trace.TraceInput} is the same for what
  * a user types, the bundled sample included. {@link io.prmalloc.trace.Learning} feeds steps of a
  * trace to the lifetime policies. {@link io.prmalloc.trace.GraphReader} reads whole graphs for the
- * arena planner; models of TensorFlow Lite are the business of {@code io.prmalloc.trace.tflite}.
- * Running a trace for real is the business of {@code io.prmalloc.trace.replay}.
+ * arena planner; models of TensorFlow Lite are the business of {@code io.prmalloc.tflite}. Running
+ * a trace for real is the business of {@code io.prmalloc.trace.replay}.
  *
  * <p>May use: every package of the library, Jackson's streaming parser.
  *

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.SharedData;
+import io.prmalloc.tflite.TfliteWriter;
 import io.prmalloc.trace.MobileNetGraphs;
-import io.prmalloc.trace.tflite.TfliteWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -204,7 +204,7 @@ class ArenaCommandTest {
         "prmalloc: absent.json: is not there" + System.lineSeparator(),
         Outcome.of("arena", "absent.json").err());
     assertEquals(
-        "prmalloc: sample:x is not there; there are sample:mobilenet-v1 and sample:mobilenet-v2"
+        "prmalloc: sample:x is not there; there are sample:mobilenet, sample:mobilenet-v1 and sample:mobilenet-v2"
             + System.lineSeparator(),
         Outcome.of("arena", "sample:x").err());
     assertEquals(

@@ -3,8 +3,8 @@ package io.prmalloc.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.tflite.TfliteWriter;
 import io.prmalloc.trace.MobileNetGraphs;
-import io.prmalloc.trace.tflite.TfliteWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -72,7 +72,8 @@ class MainTest {
         "learn sample:mobilenet --steps x|Invalid value for option '--steps': 'x' is not an int"
             + " (see `prmalloc learn --help`)",
         "learn sample:mobilenet --steps 1 --header -1|header -1 is not from 0 to 1073741824",
-        "learn sample:x --steps 1|sample:x is not there; there is sample:mobilenet",
+        "learn sample:x --steps 1|sample:x is not there; there are sample:mobilenet, sample:mobilenet-v1 and"
+            + " sample:mobilenet-v2",
         "learn absent.ev --steps 1|absent.ev: is not there",
         "replay absent.ev|absent.ev: is not there",
         "replay sample:mobilenet --steps 0|steps 0 is out of bounds; the least is 1",

@@ -29,6 +29,7 @@ class FallbackCallsTest {
             () -> calls.posixMemalign(8, 1),
             () -> calls.free(1),
             () -> calls.mallocUsableSize(1),
+            () -> calls.malloc("jemalloc"),
             () -> calls.view(1, 1),
             () -> calls.address(ByteBuffer.allocateDirect(1)));
     for (Executable call : unsupported) {

@@ -64,6 +64,11 @@ final class ScriptedCalls implements NativeCalls {
   }
 
   @Override
+  public MallocCalls malloc(String libraryName) {
+    return real.malloc(libraryName);
+  }
+
+  @Override
   public boolean mallocTrim() {
     return real.mallocTrim();
   }

@@ -32,6 +32,12 @@ class MobileNetGraphsTest {
         List.copyOf(graph.usageRecords(ArenaOptions.DEFAULT).values());
     assertEquals(arenaBytes, LowerBounds.loadBytes(records));
     assertEquals(arenaBytes, MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 64).totalBytes());
+    Trace trace = new TraceInput("sample:mobilenet-v" + version, null, null).read();
+    assertEquals(
+        arenaBytes,
+        MemoryStrategy.GREEDY_BY_SIZE
+            .assignOffsets(TensorLifetimes.of(trace).records(), 64)
+            .totalBytes());
     assertEquals(nodes, graph.nodes().size());
     assertEquals(
         parameters,

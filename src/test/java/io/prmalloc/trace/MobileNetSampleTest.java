@@ -51,7 +51,10 @@ class MobileNetSampleTest {
         assertThrows(
             IllegalArgumentException.class, () -> new TraceInput("sample:x", null, null).read());
 
-    assertEquals("sample:x is not there; there is sample:mobilenet", wrong.getMessage());
+    assertEquals(
+        "sample:x is not there; there are sample:mobilenet, sample:mobilenet-v1 and"
+            + " sample:mobilenet-v2",
+        wrong.getMessage());
   }
 
   @Test

@@ -3,10 +3,13 @@ package io.prmalloc.trace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.tflite.TfliteWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,7 +49,7 @@ class TraceFormatTest {
 
     assertEquals(
         file
-            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records)",
+            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph)",
         wrong.getMessage());
   }
 
@@ -78,5 +81,56 @@ class TraceFormatTest {
 
   private Path file(String text) throws IOException {
     return Files.writeString(directory.resolve("input"), text);
+  }
+
+  @Test
+  void shouldReadAGraphsTensorsWhenItIsOneInJsonOrAModel() throws IOException {
+    Path json =
+        file(
+            """
+
+            {"inputs": [0], "outputs": [2],
+             "nodes": [{"inputs": [0, 3], "outputs": [1]}, {"inputs": [1], "outputs": [2]}],
+             "tensors": [{"bytes": 30, "type": "arena"}, {"bytes": 20, "type": "arena"},
+                         {"bytes": 10, "type": "arena"}, {"bytes": 5, "type": "constant"}]}
+            """);
+    assertEquals(TraceFormat.GRAPH, TraceFormat.detect(json));
+    Path model = directory.resolve("model.bin");
+    Files.write(model, TfliteWriter.model(GraphReader.read(json)));
+    assertEquals(TraceFormat.GRAPH, TraceFormat.detect(model));
+    Path cut = Files.write(directory.resolve("cut.tflite"), new byte[3]);
+    assertEquals(TraceFormat.GRAPH, TraceFormat.detect(cut));
+
+    for (Path path : List.of(json, model)) {
+      TensorLifetimes lifetimes = TraceFormat.detect(path).readLifetimes(path, null);
+      assertEquals(path.toString(), lifetimes.name());
+      assertEquals(List.of("0", "1", "2"), lifetimes.ids());
+      assertEquals(
+          List.of(
+              new TensorUsageRecord(30, 0, 0),
+              new TensorUsageRecord(20, 0, 1),
+              new TensorUsageRecord(10, 1, 1)),
+          lifetimes.records());
+      assertEquals(50, new TraceInput(path.toString(), null, null).read().loadBytes());
+      assertThrows(
+          IllegalArgumentException.class, () -> TraceFormat.detect(path).readLifetimes(path, 4));
+    }
+    assertEquals(
+        cut + ": is cut short: it has 3 bytes",
+        assertThrows(TraceFormatException.class, () -> TraceFormat.GRAPH.readLifetimes(cut, null))
+            .getMessage());
+  }
+
+  @Test
+  void shouldReadTheBundledGraphsWhenTheyAreNamed() {
+    assertEquals(1_204_224, new TraceInput("sample:mobilenet-v1", null, null).read().loadBytes());
+    assertEquals(1_505_280, new TraceInput("sample:mobilenet-v2", null, null).read().loadBytes());
+    assertEquals(
+        "sample:mobilenet is a trace and no graph; sample:mobilenet-v1 and sample:mobilenet-v2"
+            + " are",
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new GraphInput("sample:mobilenet", null).read())
+            .getMessage());
   }
 }

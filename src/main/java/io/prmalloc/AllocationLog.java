@@ -1,0 +1,183 @@
+package io.prmalloc;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Writes allocations whose {@link AllocationAttributes} ask for it, and their release, to the
+ * {@link System.Logger} named {@value #LOGGER_NAME} at level {@code DEBUG}:
+ *
+ * <pre>
+ * allocated id=7 requested=100 allocated=112 allocator=tensorpool_cpu step=12 label=conv1/out
+ * released id=7 requested=100 allocated=112 allocator=tensorpool_cpu step=12 label=conv1/out
+ * </pre>
+ *
+ * <p>The id is the {@link Allocator#allocationId}; it is 0 if the allocator has none, or if this
+ * JVM cannot tell addresses. Of an allocator that does not track sizes, the allocated bytes of a
+ * raw address are those requested.
+ *
+ * <p>For those who write allocators; everybody else sets the attribute. After TensorFlow's {@code
+ * LogMemory}.
+ *
+ * <p>Threading: any thread.
+ */
+public final class AllocationLog {
+
+  // A release is logged although nothing on the way of deallocateRaw and close asks whether it
+  // should be. A logged handle is a handle of its own around the allocator's, told when it is
+  // closed. A logged raw address is the address of such a handle, kept here. It has no header, so
+  // the allocator takes it for an address it never gave out, which is no common path; there it asks
+  // release() before it says so.
+  //
+  // While the level is off, attributes that ask for the log change nothing.
+
+  /** Name of the logger. */
+  public static final String LOGGER_NAME = "io.prmalloc.allocation";
+
+  private static final Logger LOGGER = System.getLogger(LOGGER_NAME);
+  private static final Level LEVEL = Level.DEBUG;
+
+  /** What is logged of one allocation, twice. */
+  private record Entry(Allocation inner, Chunk chunk, String allocator, long step, String label) {
+    void log(String event) {
+      LOGGER.log(
+          LEVEL,
+          () ->
+              event
+                  + " id="
+                  + chunk.allocationId()
+                  + " requested="
+                  + chunk.requestedBytes()
+                  + " allocated="
+                  + chunk.allocatedBytes()
+                  + " allocator="
+                  + allocator
+                  + " step="
+                  + step
+                  + " label="
+                  + label);
+    }
+  }
+
+  private final ConcurrentHashMap<Long, Allocation> rawHandles = new ConcurrentHashMap<>();
+
+  /** A log for one allocator's raw addresses. Threading: any thread. */
+  public AllocationLog() {}
+
+  private static boolean isOn(AllocationAttributes attributes) {
+    return attributes.allocationWillBeLogged() && LOGGER.isLoggable(LEVEL);
+  }
+
+  /** {@link Allocator#allocate(long, long, AllocationAttributes)} of any allocator. */
+  static Allocation allocate(
+      Allocator allocator, long bytes, long alignment, AllocationAttributes attributes) {
+    Allocation handle = Retry.allocate(allocator, bytes, alignment, attributes);
+    if (!isOn(attributes)) {
+      return handle;
+    }
+    Allocation result = handle;
+    boolean written = false;
+    try {
+      Chunk chunk = new Chunk(bytes, handle.blockBytes(), idOf(allocator, handle.addressOrZero()));
+      Entry entry = entry(handle, chunk, allocator, attributes);
+      result = SingleUseBlock.around(handle, AllocationLog::released, entry);
+      entry.log("allocated");
+      written = true;
+      return result;
+    } finally {
+      if (!written) {
+        result.close();
+      }
+    }
+  }
+
+  private static Entry entry(
+      Allocation inner, Chunk chunk, Allocator allocator, AllocationAttributes attributes) {
+    return new Entry(inner, chunk, allocator.name(), attributes.stepId(), attributes.label());
+  }
+
+  private static long idOf(Allocator allocator, long address) {
+    return address == 0 ? 0 : allocator.allocationId(address);
+  }
+
+  private static void released(SingleUseBlock block) {
+    Entry entry = (Entry) block.ticket();
+    entry.inner().close();
+    entry.log("released");
+  }
+
+  /**
+   * {@link Allocator#allocateRaw(long, long, AllocationAttributes)} of an allocator that does not
+   * know of logs: the release will not be logged.
+   */
+  static long allocateRawOnly(
+      Allocator allocator, long alignment, long bytes, AllocationAttributes attributes) {
+    long address = Retry.allocateRaw(allocator, alignment, bytes, attributes);
+    if (address != 0 && isOn(attributes)) {
+      long allocatedBytes =
+          allocator.tracksAllocationSizes() ? allocator.allocatedSize(address) : bytes;
+      Chunk chunk = new Chunk(bytes, allocatedBytes, idOf(allocator, address));
+      entry(null, chunk, allocator, attributes).log("allocated");
+    }
+    return address;
+  }
+
+  /**
+   * What {@link Allocator#allocateRaw(long, long, AllocationAttributes)} is to do.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param allocator whose log this is; must ask {@link #release} before it refuses an address
+   * @return the address, or 0 where the memory is not to be had
+   * @throws IllegalArgumentException as that method does
+   * @throws IllegalStateException as that method does
+   */
+  public long allocateRaw(
+      Allocator allocator, long alignment, long bytes, AllocationAttributes attributes) {
+    if (!isOn(attributes)) {
+      return Retry.allocateRaw(allocator, alignment, bytes, attributes);
+    }
+    Allocation handle;
+    try {
+      handle = allocate(allocator, bytes, alignment, attributes);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
+    boolean kept = false;
+    try {
+      long address = handle.address();
+      rawHandles.put(address, handle);
+      kept = true;
+      return address;
+    } finally {
+      if (!kept) {
+        handle.close();
+      }
+    }
+  }
+
+  /**
+   * Gives back memory whose raw address {@link #allocateRaw} returned while the log was on.
+   *
+   * <p>Threading: any thread; of several one wins.
+   *
+   * @return false, and nothing has changed, if the address is not of such memory
+   */
+  public boolean release(long address) {
+    Allocation handle = rawHandles.remove(address);
+    if (handle != null) {
+      handle.close();
+    }
+    return handle != null;
+  }
+
+  /**
+   * Forgets the addresses that are still out: for an allocator that is closed by force.
+   *
+   * <p>Threading: any thread.
+   */
+  public void forget() {
+    rawHandles.clear();
+  }
+}

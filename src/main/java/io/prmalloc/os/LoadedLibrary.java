@@ -1,0 +1,160 @@
+package io.prmalloc.os;
+
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A library with a malloc in it, loaded by name next to the C library. The process's own malloc
+ * stays what it is.
+ *
+ * <p>Threading: any thread.
+ */
+final class LoadedLibrary {
+
+  // A library that lacks a function is not told by the linker: it looks on in the libraries that
+  // this one depends on, so every library on earth seems to have a posix_memalign, the C library's.
+  // So we ask in which file the function that was found lies (dladdr), and count it only if that is
+  // the library's own.
+  //
+  // Which file is the library's own is not always known: given a bare file name, the linker finds
+  // the directory by itself. Then the file of that name next to the function is compared.
+
+  /** What builds put in front of their functions' names. A plain name is the last resort. */
+  private static final List<String> PREFIXES = List.of("mi_", "je_", "");
+
+  /** The major version jemalloc and mimalloc have had for years, as file names end. */
+  private static final String SONAME_SUFFIX = ".so.2";
+
+  /** Four pointers, of which the first is the file's name. */
+  private static final int DL_INFO_LENGTH = 4 * Long.BYTES;
+
+  private final String name;
+  private final NativeLibrary library;
+
+  private LoadedLibrary(String name, NativeLibrary library) {
+    this.name = name;
+    this.library = library;
+  }
+
+  /**
+   * Loads a library. The system's linker looks for it as it does for any; JNA's {@code
+   * jna.library.path} is looked at first.
+   *
+   * @param name without decoration ({@code mimalloc}), or a file name as programs are linked to it
+   *     ({@code libmimalloc.so.2}), or a path
+   * @throws UnsupportedOperationException if it cannot be loaded; the message names the library,
+   *     the reason, and under which names it was looked for
+   */
+  static LoadedLibrary load(String name) {
+    List<String> candidates =
+        name.contains(".so") || name.contains(File.separator)
+            ? List.of(name)
+            : List.of(name, "lib" + name + SONAME_SUFFIX);
+    LinkageError absent = null;
+    for (String candidate : candidates) {
+      try {
+        return new LoadedLibrary(name, NativeLibrary.getInstance(candidate));
+      } catch (LinkageError e) {
+        absent = e;
+      }
+    }
+    throw new UnsupportedOperationException(
+        name
+            + " cannot be loaded: "
+            + reason(absent)
+            + " (looked for "
+            + candidates.stream().map(each -> "`" + each + "`").collect(Collectors.joining(" and "))
+            + ")",
+        absent);
+  }
+
+  /** JNA says in one line that it did not work, and in the next lines why each attempt did not. */
+  private static String reason(LinkageError e) {
+    String message = String.valueOf(e.getMessage());
+    String reason = message.lines().skip(1).findFirst().orElse(message);
+    return reason.contains("static TLS")
+        ? reason + "; start the JVM with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384"
+        : reason;
+  }
+
+  /** The name it was asked for by. */
+  String name() {
+    return name;
+  }
+
+  /** The file, or what the linker finds the file by. */
+  String path() {
+    return library.getFile() == null ? library.getName() : library.getFile().getPath();
+  }
+
+  /** A function, whoever has it. */
+  Function function(String symbol) {
+    return library.getFunction(symbol);
+  }
+
+  /**
+   * What stands in front of this library's names of functions.
+   *
+   * @param functions the plain names; the library has all of them, with the same prefix
+   * @throws UnsupportedOperationException if it has not; the message names the library and all that
+   *     was looked for
+   */
+  String prefix(String... functions) {
+    for (String prefix : PREFIXES) {
+      if (Arrays.stream(functions).allMatch(function -> owns(prefix + function))) {
+        return prefix;
+      }
+    }
+    throw new UnsupportedOperationException(
+        "library `"
+            + name
+            + "` ("
+            + path()
+            + ") has no malloc of its own: looked for "
+            + PREFIXES.stream()
+                .map(
+                    prefix ->
+                        Arrays.stream(functions)
+                            .map(function -> prefix + function)
+                            .collect(Collectors.joining(" and ")))
+                .collect(Collectors.joining(", ")));
+  }
+
+  /** Whether this library, and not one that it depends on, has a function. */
+  boolean owns(String symbol) {
+    Function function;
+    try {
+      function = library.getFunction(symbol);
+    } catch (UnsatisfiedLinkError absent) {
+      return false;
+    }
+    // The process as a whole has all that it finds.
+    return library.getFile() == null || isSameFile(Path.of(fileOf(function)), library.getFile());
+  }
+
+  private static boolean isSameFile(Path home, File file) {
+    try {
+      Path own = file.isAbsolute() ? file.toPath() : home.resolveSibling(file.getName());
+      return own.toRealPath().equals(home.toRealPath());
+    } catch (IOException noSuchFile) {
+      return false;
+    }
+  }
+
+  private static String fileOf(Pointer function) {
+    try (Memory info = new Memory(DL_INFO_LENGTH)) {
+      info.clear();
+      NativeLibrary.getProcess().getFunction("dladdr").invokeInt(new Object[] {function, info});
+      Pointer file = info.getPointer(0);
+      return file == null ? "" : file.getString(0);
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.Block;
+import io.prmalloc.Chunk;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.SubAllocator;
+import java.util.function.Supplier;
+
+/**
+ * What a pool knows of what it gave out: its statistics, and what lies at an address.
+ *
+ * <p>Threading: any thread.
+ */
+final class PoolBooks {
+
+  // Nothing is written down when memory goes out or comes back: blocks count their own uses, and
+  // know the bytes of the current one. So every answer is a walk over the blocks, or a look at one.
+  //
+  // One moment. A walk takes time, and blocks move meanwhile. Every block's state is a counter that
+  // goes up with each change, and so does the sum of them all, so if two walks find the same sum,
+  // nothing moved between them, and what the first one found was true of the moment in which it
+  // ended. Where something always moves, the last of a few walks has to do: each of its figures was
+  // true of some moment within the walk, and peaks are still no less than what they are peaks of.
+  //
+  // Clearing. The counts of uses go on for ever, so what they were at the clearing is subtracted.
+  //
+  // Ids. An allocation gets its number when somebody first asks for it, from the same numbers as
+  // the allocations outside the pool, which get theirs at once because they are counted anyway.
+
+  private static final int MAX_WALKS = 8;
+
+  private record Walk(long changes, AllocatorStats stats) {}
+
+  private final SubAllocator source;
+  private final SmallBlocks small;
+  private final RegionHeap outside;
+  private final AddressDirectory directory;
+  private final Supplier<BinTable> bins;
+
+  private long usesBeforeClear;
+
+  /**
+   * @param bins the bins that count, also after they were closed; gives null before there are any
+   */
+  PoolBooks(
+      SubAllocator source,
+      SmallBlocks small,
+      RegionHeap outside,
+      AddressDirectory directory,
+      Supplier<BinTable> bins) {
+    this.source = source;
+    this.small = small;
+    this.outside = outside;
+    this.directory = directory;
+    this.bins = bins;
+  }
+
+  private PoolCounts pooled() {
+    PoolCounts counts = new PoolCounts();
+    small.addTo(counts);
+    BinTable table = bins.get();
+    if (table != null) {
+      table.addTo(counts);
+    }
+    return counts;
+  }
+
+  synchronized AllocatorStats stats() {
+    Walk walk = walk();
+    for (int walks = 1; walks < MAX_WALKS; walks++) {
+      Walk next = walk();
+      if (next.changes == walk.changes) {
+        break;
+      }
+      walk = next;
+    }
+    return walk.stats;
+  }
+
+  private Walk walk() {
+    long changesOutside = outside.changes();
+    AllocatorStats unpooled = outside.stats();
+    PoolCounts counts = pooled();
+    long peakBytesReserved = unpooled.peakBytesReserved();
+    long bytesReserved = source.bytesReserved();
+    AllocatorStats stats =
+        new AllocatorStats(
+            unpooled.numAllocs() + counts.uses - usesBeforeClear,
+            unpooled.bytesInUse() + counts.bytesInUse,
+            unpooled.peakBytesInUse() + counts.peakBytes,
+            Math.max(unpooled.largestAllocSize(), counts.largestBytes),
+            source.bytesLimit(),
+            bytesReserved,
+            Math.max(peakBytesReserved, bytesReserved));
+    return new Walk(changesOutside + 2 * counts.uses - counts.liveBlocks, stats);
+  }
+
+  synchronized void clearStats() {
+    outside.clearStats();
+    small.clearPeaks();
+    BinTable table = bins.get();
+    if (table != null) {
+      table.clearPeaks();
+    }
+    usesBeforeClear = pooled().uses;
+  }
+
+  PoolStats poolStats(int packedSteps) {
+    PoolCounts smallCounts = new PoolCounts();
+    small.addTo(smallCounts);
+    PoolCounts planned = new PoolCounts();
+    BinTable table = bins.get();
+    if (table != null) {
+      table.addTo(planned);
+    }
+    return new PoolStats(
+        planned.uses,
+        table == null ? 0 : table.misses(),
+        table == null ? 0 : table.nullBins(),
+        smallCounts.uses,
+        outside.totalAllocs(),
+        table == null ? 0 : table.intervalBytes(),
+        table == null ? 0 : table.planBytes(),
+        table == null ? 0 : table.addedBlocks(),
+        table == null ? 0 : table.arenaBytes(),
+        packedSteps);
+  }
+
+  /** Bytes that are out. */
+  long bytesInUse() {
+    return pooled().bytesInUse + outside.stats().bytesInUse();
+  }
+
+  /** What to throw if the pool is to be closed and something is out. */
+  IllegalStateException stillInUse() {
+    PoolCounts counts = pooled();
+    return new IllegalStateException(
+        "allocator "
+            + TensorPoolAllocator.NAME
+            + " still has "
+            + (counts.liveBlocks + outside.liveBlocks())
+            + " allocations of "
+            + (counts.bytesInUse + outside.stats().bytesInUse())
+            + " bytes in use; closeForcibly() takes them away");
+  }
+
+  /** What to throw if an address is not out. */
+  static IllegalArgumentException notOurs(long address) {
+    return new IllegalArgumentException(
+        "address 0x"
+            + Long.toHexString(address)
+            + " is not one that "
+            + TensorPoolAllocator.NAME
+            + " gave out and has not got back");
+  }
+
+  /**
+   * What is known of the memory at an address.
+   *
+   * @throws IllegalArgumentException if it is not out
+   */
+  Chunk chunkAt(long address) {
+    Block block = blockAt(address);
+    Chunk chunk =
+        block instanceof PooledBlock pooled ? chunkOf(pooled, address) : outside.chunkAt(address);
+    if (chunk == null) {
+      throw notOurs(address);
+    }
+    return chunk;
+  }
+
+  /**
+   * {@link RegionHeap#usableBytesAt} of memory outside; of pooled memory, all of its block.
+   *
+   * @throws IllegalArgumentException if it is not out
+   */
+  long usableBytesAt(long address) {
+    long bytes = outside.usableBytesAt(address);
+    return bytes > 0 ? bytes : chunkAt(address).allocatedBytes();
+  }
+
+  /** The block of arena or slab in which an address lies, or null. */
+  private Block blockAt(long address) {
+    if (!directory.isEnabled()) {
+      directory.enable();
+    }
+    BinTable table = bins.get();
+    Block block = table == null ? null : table.find(address);
+    return block != null ? block : directory.find(address);
+  }
+
+  private Chunk chunkOf(PooledBlock block, long address) {
+    long stamp = block.stamp();
+    int header = block.headerBytes();
+    long bytes = block.bytesIn(stamp);
+    return bytes < 0 || address != block.startAddress() + header
+        ? null
+        : new Chunk(bytes, block.capacityBytes(), block.idOf(stamp, outside::nextId));
+  }
+}

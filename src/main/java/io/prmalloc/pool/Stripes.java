@@ -1,0 +1,43 @@
+package io.prmalloc.pool;
+
+/**
+ * Divides threads into a few groups by their number, so that threads of different groups write to
+ * different memory.
+ *
+ * <p>Nothing is kept per thread: there is no {@code ThreadLocal} to fill, to find or to clear, and
+ * a virtual thread costs nothing extra. Threads that were started one after the other, as those of
+ * one executor are, have numbers in a row and so stripes of their own as far as there are enough.
+ *
+ * <p>Threading: immutable.
+ */
+final class Stripes {
+
+  private final int mask;
+
+  /**
+   * @param wanted how many there should be; the power of two that is not more is taken, at least 1
+   */
+  Stripes(int wanted) {
+    mask = Integer.highestOneBit(Math.max(1, wanted)) - 1;
+  }
+
+  /** So many times the number of processors, within bounds. */
+  static Stripes perProcessor(int times, int least, int most) {
+    int wanted = times * Runtime.getRuntime().availableProcessors();
+    return new Stripes(Math.min(most, Math.max(least, wanted)));
+  }
+
+  int count() {
+    return mask + 1;
+  }
+
+  /** The stripe of the calling thread. */
+  int current() {
+    return (int) Thread.currentThread().getId() & mask;
+  }
+
+  /** The stripe so many places after another, in a circle. */
+  int after(int stripe, int places) {
+    return (stripe + places) & mask;
+  }
+}

@@ -1,0 +1,166 @@
+package io.prmalloc.tensor.wire;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.UnsafeByteOperations;
+import io.prmalloc.tensor.Shape;
+import io.prmalloc.tensor.Tensor;
+import io.prmalloc.tensor.wire.proto.TensorProto;
+import io.prmalloc.tensor.wire.proto.TensorShapeProto;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Makes TensorFlow's {@code TensorProto} messages of tensors.
+ *
+ * <p>Elements of handles and variants must be {@code ResourceHandleProto} and {@code
+ * VariantTensorDataProto} of {@code io.prmalloc.tensor.wire.proto}, or null, which is written as an
+ * empty one.
+ *
+ * <p>Threading: any thread; nobody may write to the tensor meanwhile.
+ */
+public final class TensorWriter {
+
+  /** How elements lie in a message. */
+  public enum Layout {
+    /**
+     * As they lie in memory, in {@code tensor_content}: short, fast, and what to choose. Strings,
+     * handles and variants, of which only addresses and numbers lie there, are written as {@link
+     * #VALUES}.
+     */
+    CONTENT,
+    /** One by one, in the field of values that belongs to the type: for readers that want it so. */
+    VALUES
+  }
+
+  /** Room for all that is not elements: type, and 254 dimensions. */
+  private static final long MOST_FRAME_BYTES = 4096;
+
+  private TensorWriter() {}
+
+  /**
+   * A message that is independent of the tensor: its elements are copied, once.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if the type is none of {@link io.prmalloc.ElementTypes}, an
+   *     object has no place in a message, or the message would be over 2 GiB
+   * @throws IllegalStateException if the tensor is closed
+   */
+  public static TensorProto toProto(Tensor<?> tensor, Layout layout) {
+    TensorProto.Builder message = frame(tensor, layout);
+    if (isContent(tensor, layout)) {
+      message.setTensorContent(ByteString.copyFrom(littleEndian(tensor)));
+    }
+    return message.build();
+  }
+
+  /**
+   * Writes a message to a stream, with {@link Layout#CONTENT} straight from the tensor's memory.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException see {@link #toProto}; nothing was written then
+   * @throws IllegalStateException if the tensor is closed; nothing was written then
+   * @throws IOException if the stream throws it
+   */
+  public static void write(Tensor<?> tensor, Layout layout, OutputStream out) throws IOException {
+    view(tensor, layout).writeTo(out);
+  }
+
+  /**
+   * Writes a message into a buffer at its position, which moves on; with {@link Layout#CONTENT}
+   * straight from the tensor's memory.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException see {@link #toProto}, or if the message has no room in the
+   *     buffer; nothing was written then
+   * @throws IllegalStateException if the tensor is closed; nothing was written then
+   */
+  public static void write(Tensor<?> tensor, Layout layout, ByteBuffer target) {
+    TensorProto message = view(tensor, layout);
+    int size = message.getSerializedSize();
+    if (size > target.remaining()) {
+      throw new IllegalArgumentException(
+          "message of " + size + " bytes has no room in " + target.remaining());
+    }
+    try {
+      CodedOutputStream out = CodedOutputStream.newInstance(target.slice(target.position(), size));
+      message.writeTo(out);
+      out.flush();
+      target.position(target.position() + size);
+    } catch (IOException e) {
+      throw new IllegalStateException("a buffer does not throw this", e);
+    }
+  }
+
+  /**
+   * Bytes of the message that {@link #write} writes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException see {@link #toProto}
+   * @throws IllegalStateException if the tensor is closed
+   */
+  public static int sizeBytes(Tensor<?> tensor, Layout layout) {
+    return view(tensor, layout).getSerializedSize();
+  }
+
+  /** A message that must not outlive the call, for its content may be the tensor's memory. */
+  private static TensorProto view(Tensor<?> tensor, Layout layout) {
+    TensorProto.Builder message = frame(tensor, layout);
+    if (isContent(tensor, layout)) {
+      message.setTensorContent(UnsafeByteOperations.unsafeWrap(littleEndian(tensor)));
+    }
+    return message.build();
+  }
+
+  private static boolean isContent(Tensor<?> tensor, Layout layout) {
+    return layout == Layout.CONTENT && Codecs.of(tensor.type()).hasContent();
+  }
+
+  /** All but content. */
+  private static TensorProto.Builder frame(Tensor<?> tensor, Layout layout) {
+    ElementCodec codec = Codecs.of(tensor.type());
+    if (codec == null) {
+      throw new IllegalArgumentException(
+          "type "
+              + tensor.type().name()
+              + " is none of ElementTypes and has no place in a message");
+    }
+    boolean content = isContent(tensor, layout);
+    long most = content ? tensor.sizeBytes() : codec.mostValueBytes(tensor);
+    if (most > Integer.MAX_VALUE - MOST_FRAME_BYTES) {
+      throw new IllegalArgumentException(
+          tensor + " may take " + most + " bytes in a message, which holds at most 2 GiB");
+    }
+    TensorShapeProto.Builder shape = TensorShapeProto.newBuilder();
+    Shape sizes = tensor.shape();
+    for (int i = 0; i < sizes.rank(); i++) {
+      shape.addDim(TensorShapeProto.Dim.newBuilder().setSize(sizes.size(i)));
+    }
+    TensorProto.Builder message =
+        TensorProto.newBuilder()
+            .setDtypeValue(tensor.type().dataType().orElseThrow())
+            .setTensorShape(shape);
+    if (!content) {
+      codec.writeValues(tensor, message);
+    }
+    return message;
+  }
+
+  /** The elements as they lie on the wire: the tensor's own memory where bytes lie the same way. */
+  private static ByteBuffer littleEndian(Tensor<?> tensor) {
+    ByteBuffer memory = tensor.byteBuffer();
+    if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
+      return memory;
+    }
+    ByteBuffer turned = ByteBuffer.allocate(memory.limit());
+    PrimitiveCodec codec = (PrimitiveCodec) Codecs.of(tensor.type());
+    PrimitiveCodec.swap(memory, turned, codec.unitBytes());
+    return turned;
+  }
+}

@@ -1,0 +1,54 @@
+package io.prmalloc.tflite;
+
+/**
+ * Where the schema of TensorFlow Lite, version 3 (with 3a to 3c), keeps what we read. A field is
+ * known by its slot, its number in the table; fields that are not named here are not read.
+ *
+ * <pre>
+ * file       +0 offset of Model, 4 bytes; +4 "TFL3"; all numbers little-endian
+ *
+ * Model      0 version: uint32    2 subgraphs: [SubGraph]   4 buffers: [Buffer]
+ * SubGraph   0 tensors: [Tensor]  1 inputs: [int32]         2 outputs: [int32]
+ *            3 operators: [Operator], in execution order
+ * Tensor     0 shape: [int32]     1 type: int8              2 buffer: uint32
+ *            3 name: string       5 isVariable: bool
+ * Operator   1 inputs: [int32]    2 outputs: [int32]        (-1: absent)
+ * Buffer     0 data: [uint8]      1 offset: uint64          2 size: uint64
+ * </pre>
+ *
+ * <p>A tensor whose buffer has data is constant. Data of files over 2 GiB lies outside the tables,
+ * at {@code offset} from the file's begin; 0 and 1 mean there is none.
+ *
+ * <p>Threading: immutable.
+ */
+final class TfliteSchema {
+
+  static final String IDENTIFIER = "TFL3";
+  static final int IDENTIFIER_OFFSET = 4;
+  static final int HEADER_LENGTH = 8;
+  static final int VERSION = 3;
+
+  static final int MODEL_VERSION = 0;
+  static final int MODEL_SUBGRAPHS = 2;
+  static final int MODEL_BUFFERS = 4;
+
+  static final int SUBGRAPH_TENSORS = 0;
+  static final int SUBGRAPH_INPUTS = 1;
+  static final int SUBGRAPH_OUTPUTS = 2;
+  static final int SUBGRAPH_OPERATORS = 3;
+
+  static final int TENSOR_SHAPE = 0;
+  static final int TENSOR_TYPE = 1;
+  static final int TENSOR_BUFFER = 2;
+  static final int TENSOR_NAME = 3;
+  static final int TENSOR_IS_VARIABLE = 5;
+
+  static final int OPERATOR_INPUTS = 1;
+  static final int OPERATOR_OUTPUTS = 2;
+
+  static final int BUFFER_DATA = 0;
+  static final int BUFFER_OFFSET = 1;
+  static final int BUFFER_SIZE = 2;
+
+  private TfliteSchema() {}
+}

@@ -1,0 +1,55 @@
+package io.prmalloc;
+
+import io.prmalloc.os.MemoryRegion;
+import java.util.OptionalLong;
+
+/** Counts how often a sub-allocator says no. */
+final class CountingSource implements SubAllocator {
+
+  private final SubAllocator source;
+  private int refused;
+
+  CountingSource(SubAllocator source) {
+    this.source = source;
+  }
+
+  synchronized int refused() {
+    return refused;
+  }
+
+  synchronized void awaitRefused(int count) throws InterruptedException {
+    while (refused < count) {
+      wait();
+    }
+  }
+
+  private synchronized void countRefusal() {
+    refused++;
+    notifyAll();
+  }
+
+  @Override
+  public MemoryRegion alloc(long alignment, long bytes) {
+    try {
+      return source.alloc(alignment, bytes);
+    } catch (OutOfNativeMemoryException e) {
+      countRefusal();
+      throw e;
+    }
+  }
+
+  @Override
+  public void free(MemoryRegion region) {
+    source.free(region);
+  }
+
+  @Override
+  public long bytesReserved() {
+    return source.bytesReserved();
+  }
+
+  @Override
+  public OptionalLong bytesLimit() {
+    return source.bytesLimit();
+  }
+}

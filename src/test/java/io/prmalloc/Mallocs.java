@@ -1,0 +1,31 @@
+package io.prmalloc;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * Finds out which mallocs there are on this machine. Tests of one that is not here are skipped, and
+ * say why.
+ *
+ * <p>Threading: any thread.
+ */
+final class Mallocs {
+
+  private Mallocs() {}
+
+  /** Skips the test where the C library is out of reach. */
+  static void assumeCLibrary() {
+    assumeTrue(
+        System.getProperty("os.name").equals("Linux"), "posix_memalign is called on Linux only");
+  }
+
+  /** Skips the test where a library is not installed or cannot be loaded. */
+  static void assumeLibrary(String name) {
+    assumeCLibrary();
+    try {
+      SubAllocator.malloc(name);
+    } catch (UnsupportedOperationException absent) {
+      abort(absent.getMessage());
+    }
+  }
+}

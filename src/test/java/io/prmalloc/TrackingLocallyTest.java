@@ -1,0 +1,20 @@
+package io.prmalloc;
+
+/** A tracker that keeps the sizes, over an allocator that does not. */
+class TrackingLocallyTest extends AllocatorContractTest {
+
+  @Override
+  Allocator create(SubAllocator source) {
+    return new OwningTracker(new MinimalAllocator(new CpuAllocator(source)), true);
+  }
+
+  @Override
+  boolean isComplete() {
+    return false;
+  }
+
+  @Override
+  boolean logsIds() {
+    return false;
+  }
+}

@@ -1,0 +1,20 @@
+package io.prmalloc;
+
+/** A tracker that does not keep sizes, over an allocator that does not either. */
+class TrackingNothingTest extends AllocatorContractTest {
+
+  @Override
+  Allocator create(SubAllocator source) {
+    return new OwningTracker(new MinimalAllocator(new CpuAllocator(source)), false);
+  }
+
+  @Override
+  boolean tracks() {
+    return false;
+  }
+
+  @Override
+  boolean isComplete() {
+    return false;
+  }
+}

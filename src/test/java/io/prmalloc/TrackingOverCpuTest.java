@@ -1,0 +1,10 @@
+package io.prmalloc;
+
+/** A tracker over an allocator that tracks sizes itself. */
+class TrackingOverCpuTest extends AllocatorContractTest {
+
+  @Override
+  Allocator create(SubAllocator source) {
+    return new OwningTracker(new CpuAllocator(source), false);
+  }
+}

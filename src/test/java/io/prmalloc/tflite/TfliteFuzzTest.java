@@ -1,0 +1,152 @@
+package io.prmalloc.tflite;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Broken models of every kind: each is read, or refused with the documented exception, and costs
+ * memory in proportion to its length.
+ *
+ * <p>A long run: {@code mvn test -pl src -Dtest=TfliteFuzzTest -Dprmalloc.fuzz.inputs=50000000}.
+ */
+class TfliteFuzzTest {
+
+  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 50_000);
+
+  /** What loading classes may cost whoever needs them first. */
+  private static final long LOADING_BYTES = 4 << 20;
+
+  /** Numbers that offsets, lengths and indices are likely to mishandle. */
+  private static final int[] NASTY = {
+    0,
+    1,
+    -1,
+    -2,
+    2,
+    4,
+    8,
+    0x7fff,
+    0x8000,
+    0xffff,
+    0x7fffffff,
+    0x80000000,
+    0x7ffffffc,
+    0xfffffffc,
+    0x40000000,
+    0x10000,
+    0x01000000
+  };
+
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  private static final byte[] MODEL = model();
+
+  private int read;
+  private int refused;
+
+  private static byte[] model() {
+    TfliteWriter writer = new TfliteWriter();
+    int weights = writer.buffer(new byte[24]);
+    int outside = writer.outsideBuffer(8, 16);
+    return writer
+        .tensor("image", ElementType.FLOAT32, 0, 1, 4, 4, 3)
+        .tensor("weights", ElementType.INT8, weights, 24)
+        .variable("state", ElementType.INT16, 5)
+        .tensor("text", ElementType.STRING, 0, 7)
+        .tensor("out", ElementType.INT4, 0, 2, 5)
+        .tensor("elsewhere", ElementType.INT8, outside, 16)
+        .operator(new int[] {0, 1, 2, -1, 5}, new int[] {3})
+        .operator(new int[] {3}, new int[] {4})
+        .endSubgraph(new int[] {0}, new int[] {4})
+        .tensor("a", ElementType.BOOL, 0, 9)
+        .tensor("b", ElementType.COMPLEX128, 0)
+        .operator(new int[] {0}, new int[] {1})
+        .endSubgraph(new int[] {0}, new int[] {1})
+        .finish();
+  }
+
+  private void tryToRead(String what, byte[] model, int subgraph) {
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    try {
+      TfliteReader.read("fuzz.tflite", ByteBuffer.wrap(model), model.length, subgraph);
+      read++;
+    } catch (TfliteFormatException documented) {
+      refused++;
+      String message = documented.getMessage();
+      if (!message.startsWith("fuzz.tflite: ") || message.length() > 500) {
+        throw new AssertionError(what + ": message " + message, documented);
+      }
+    } catch (RuntimeException | Error undocumented) {
+      throw new AssertionError(what + ": " + undocumented, undocumented);
+    }
+    long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+    if (allocated > LOADING_BYTES + 200L * model.length) {
+      throw new AssertionError(what + ": took " + allocated + " bytes of heap");
+    }
+  }
+
+  @Test
+  void shouldReadOrRefuseWhenTheFileIsCutShort() {
+    for (int length = 0; length < MODEL.length; length++) {
+      for (int subgraph = 0; subgraph < 2; subgraph++) {
+        tryToRead("first " + length + " bytes", Arrays.copyOf(MODEL, length), subgraph);
+      }
+    }
+    assertTrue(refused > MODEL.length, "refused " + refused);
+  }
+
+  @Test
+  void shouldReadOrRefuseWhenBytesAreOverwritten() {
+    for (int seed = 0; seed < INPUTS; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      byte[] broken = MODEL.clone();
+      for (int i = random.nextInt(1, 5); i > 0; i--) {
+        broken[random.nextInt(broken.length)] ^= (byte) random.nextInt(1, 256);
+      }
+      tryToRead("seed " + seed, broken, seed % 2);
+    }
+    assertBothHappened();
+  }
+
+  @Test
+  void shouldReadOrRefuseWhenNumbersAreReplacedByNastyOnes() {
+    ByteBuffer numbers = ByteBuffer.wrap(MODEL).order(ByteOrder.LITTLE_ENDIAN);
+    for (int at = 0; at + 4 <= MODEL.length; at += 2) {
+      for (int nasty : NASTY) {
+        for (int number : new int[] {nasty, numbers.getInt(at) + nasty, MODEL.length - nasty}) {
+          byte[] broken = MODEL.clone();
+          ByteBuffer.wrap(broken).order(ByteOrder.LITTLE_ENDIAN).putInt(at, number);
+          tryToRead(number + " at " + at, broken, 0);
+          tryToRead(number + " at " + at, broken, 1);
+        }
+      }
+    }
+    assertBothHappened();
+  }
+
+  @Test
+  void shouldReadOrRefuseWhenTwoModelsAreSpliced() {
+    for (int seed = 0; seed < INPUTS / 10; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      byte[] broken = MODEL.clone();
+      int length = random.nextInt(1, 64) & ~3;
+      int from = random.nextInt(broken.length - length);
+      int to = random.nextInt(broken.length - length) & ~3;
+      System.arraycopy(MODEL, from, broken, to, length);
+      tryToRead("seed " + seed, broken, seed % 2);
+    }
+    assertBothHappened();
+  }
+
+  private void assertBothHappened() {
+    assertTrue(read > 100, "read " + read);
+    assertTrue(refused > 100, "refused " + refused);
+  }
+}
