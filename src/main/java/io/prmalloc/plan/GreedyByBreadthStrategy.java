@@ -1,11 +1,8 @@
 package io.prmalloc.plan;
 
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
 import java.util.NavigableSet;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 
 /**
  * {@link MemoryStrategy#GREEDY_BY_BREADTH}.
@@ -83,32 +80,29 @@ final class GreedyByBreadthStrategy implements MemoryStrategy.ObjectsStrategy {
     return null;
   }
 
-  private static List<Integer> placingOrder(Lives lives) {
-    int[] ranks = tickRanks(lives);
-    RangeMinimum best = new RangeMinimum(ranks);
+  private static int[] placingOrder(Lives lives) {
+    RangeMinimum best = new RangeMinimum(tickRanks(lives));
     int[] bySize = lives.bySizeDescending();
-    List<Integer> order = new ArrayList<>(bySize.length);
-    for (int tensor : bySize) {
-      order.add(tensor);
-    }
-    int[] rankOf = new int[bySize.length];
-    for (int tensor : bySize) {
-      rankOf[tensor] = best.minimum(lives.firstTick(tensor), lives.lastTick(tensor));
+    long[] ranks = new long[bySize.length];
+    for (int i = 0; i < ranks.length; i++) {
+      ranks[i] = best.minimum(lives.firstTick(bySize[i]), lives.lastTick(bySize[i]));
     }
     // Stable, so that within a task the order stays that of the profile.
-    order.sort(Comparator.comparingInt(tensor -> rankOf[tensor]));
+    int[] order = IndexSort.ascending(ranks);
+    for (int i = 0; i < order.length; i++) {
+      order[i] = bySize[order[i]];
+    }
     return order;
   }
 
   /** The place of every tick in the order of breadth. */
   private static int[] tickRanks(Lives lives) {
     long[] breadths = lives.breadths();
-    int[] ranks = new int[breadths.length];
-    int[] rank = {0};
-    IntStream.range(0, breadths.length)
-        .boxed()
-        .sorted(Comparator.<Integer>comparingLong(tick -> breadths[tick]).reversed())
-        .forEachOrdered(tick -> ranks[tick] = rank[0]++);
+    int[] order = IndexSort.descending(breadths);
+    int[] ranks = new int[order.length];
+    for (int rank = 0; rank < order.length; rank++) {
+      ranks[order[rank]] = rank;
+    }
     return ranks;
   }
 }

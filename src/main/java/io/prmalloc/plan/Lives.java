@@ -1,9 +1,7 @@
 package io.prmalloc.plan;
 
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * Records in the order every strategy wants them: by first task, stably. A tensor's number here is
@@ -36,7 +34,8 @@ final class Lives {
     TensorUsageRecord[] given = list.toArray(new TensorUsageRecord[0]);
     int count = given.length;
     Sums.total("tensor", Arrays.stream(given).mapToLong(TensorUsageRecord::sizeBytes).toArray());
-    records = sorted(count, Comparator.comparingLong(i -> given[i].firstTask()));
+    records =
+        IndexSort.ascending(Arrays.stream(given).mapToLong(TensorUsageRecord::firstTask).toArray());
     sizes = new long[count];
     firstTasks = new long[count];
     lastTasks = new long[count];
@@ -46,7 +45,7 @@ final class Lives {
       firstTasks[i] = record.firstTask();
       lastTasks[i] = record.lastTask();
     }
-    long[] ticks = Arrays.stream(firstTasks).distinct().toArray();
+    long[] ticks = distinct(firstTasks);
     tickCount = ticks.length;
     firstTicks = new int[count];
     lastTicks = new int[count];
@@ -57,8 +56,15 @@ final class Lives {
     }
   }
 
-  private static int[] sorted(int count, Comparator<Integer> order) {
-    return IntStream.range(0, count).boxed().sorted(order).mapToInt(Integer::intValue).toArray();
+  private static long[] distinct(long[] ascending) {
+    long[] distinct = new long[ascending.length];
+    int found = 0;
+    for (long value : ascending) {
+      if (found == 0 || value != distinct[found - 1]) {
+        distinct[found++] = value;
+      }
+    }
+    return Arrays.copyOf(distinct, found);
   }
 
   /** How many tensors there are. */
@@ -99,7 +105,7 @@ final class Lives {
 
   /** All tensors, the largest first, ties by number. A new array. */
   int[] bySizeDescending() {
-    return sorted(count(), Comparator.<Integer>comparingLong(i -> sizes[i]).reversed());
+    return IndexSort.descending(sizes);
   }
 
   /** The most bytes alive in one task. */

@@ -5,8 +5,8 @@ import io.prmalloc.os.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * A plan in memory: one buffer for every tensor, at its offset. Made by {@link
@@ -42,11 +42,8 @@ public final class PlannedArena implements AutoCloseable {
   /** As {@link OffsetsAssignment#open}. */
   static PlannedArena open(OffsetsAssignment plan, SubAllocator memory, long maxRegionBytes) {
     int[] byOffset =
-        IntStream.range(0, plan.tensorCount())
+        Arrays.stream(IndexSort.ascending(plan.offsets()))
             .filter(tensor -> plan.sizeBytes(tensor) > 0)
-            .boxed()
-            .sorted((a, b) -> Long.compare(plan.offset(a), plan.offset(b)))
-            .mapToInt(Integer::intValue)
             .toArray();
     List<Long> cuts = cuts(plan, byOffset, maxRegionBytes);
     ByteBuffer[] buffers = new ByteBuffer[plan.tensorCount()];

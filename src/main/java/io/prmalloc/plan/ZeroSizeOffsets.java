@@ -1,10 +1,8 @@
 package io.prmalloc.plan;
 
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 
 /**
  * Places tensors of size 0 after all others, by the rule of {@link GreedyBySizeOffsets}.
@@ -78,14 +76,14 @@ final class ZeroSizeOffsets {
 
   private long walk(int tensor, int[] order, int count, long[] offsets) {
     if (byOffset == null) {
-      byOffset =
-          Arrays.copyOf(
-              IntStream.range(0, count)
-                  .boxed()
-                  .sorted(Comparator.comparingLong(i -> offsets[order[i]]))
-                  .mapToInt(i -> order[i])
-                  .toArray(),
-              order.length);
+      long[] keys = new long[count];
+      for (int i = 0; i < count; i++) {
+        keys[i] = offsets[order[i]];
+      }
+      byOffset = Arrays.copyOf(IndexSort.ascending(keys), order.length);
+      for (int i = 0; i < count; i++) {
+        byOffset[i] = order[byOffset[i]];
+      }
       placed = count;
     }
     long end = 0;

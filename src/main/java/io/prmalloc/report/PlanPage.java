@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanReport;
 import io.prmalloc.trace.planning.PlanRun;
 import java.io.IOException;
@@ -12,7 +13,9 @@ import java.io.InputStream;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
@@ -32,8 +35,8 @@ public final class PlanPage {
   private PlanPage() {}
 
   /**
-   * The page. Plans by objects are drawn as offsets, objects laid end to end; runs without a valid
-   * plan are listed with their reason.
+   * The page. A strategy that planned offsets and objects is drawn by its offsets; objects alone
+   * are drawn laid end to end; a tab without a valid plan tells the reason.
    *
    * <p>Threading: any thread.
    *
@@ -74,7 +77,7 @@ public final class PlanPage {
       writeNumbers(json, "first", records, TensorUsageRecord::firstTask);
       writeNumbers(json, "last", records, TensorUsageRecord::lastTask);
       json.writeArrayFieldStart("plans");
-      for (PlanRun run : report.runs()) {
+      for (PlanRun run : shown(report.runs())) {
         writeRun(json, report, run);
       }
       json.writeEndArray();
@@ -95,6 +98,15 @@ public final class PlanPage {
     long[] numbers = records.stream().mapToLong(number).toArray();
     json.writeFieldName(key);
     json.writeArray(numbers, 0, numbers.length);
+  }
+
+  /** One run per strategy: that by offsets, if there is one. */
+  private static List<PlanRun> shown(List<PlanRun> runs) {
+    Map<String, PlanRun> byStrategy = new LinkedHashMap<>();
+    for (PlanRun run : runs) {
+      byStrategy.merge(run.strategy(), run, (a, b) -> b.kind() == PlanKind.OFFSETS ? b : a);
+    }
+    return List.copyOf(byStrategy.values());
   }
 
   private static void writeRun(JsonGenerator json, PlanReport report, PlanRun run)
