@@ -70,7 +70,8 @@ final class Buffer {
         }
         stamps += stamp;
       }
-      // Stamps only grow, so equal sums are equal stamps: nothing came home between the two rounds.
+      // Stamps grow, but for giveUp while a pool tries to close, so equal sums are equal stamps:
+      // nothing came home between the two rounds.
       if (!lost && stamps == before) {
         asksToSkip = blocks.length / ASKED_BLOCKS;
         return null;

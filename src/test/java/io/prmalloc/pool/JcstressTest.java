@@ -23,7 +23,7 @@ class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =
-      "-m quick -f 1 -fsm 0 -iters 1 -time 150 -strideSize 256 -strideCount 10 -sc false -af NONE"
+      "-m quick -f 1 -fsm 0 -iters 1 -time 100 -pth false -strideSize 256 -strideCount 10 -sc false -af NONE"
           + " -jvmArgs -Xmx256m -jvmArgs -XX:+UseSerialGC";
 
   private static final Pattern COUNTS =
