@@ -15,7 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>Threading: as each method says. A block that is not live belongs to whoever took it from where
  * it lay.
  */
-public abstract class Block {
+public abstract class Block extends CacheLinePadding {
 
   // The state is a counter that goes up by four with every use:
   //

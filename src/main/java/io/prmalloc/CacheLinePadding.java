@@ -1,0 +1,12 @@
+package io.prmalloc;
+
+/**
+ * A cache line of nothing in front of the fields of {@link Block}. The byte buffer of one block may
+ * lie right before the next block, and both are written in every use, by two threads.
+ *
+ * <p>Threading: stateless.
+ */
+@SuppressWarnings("UnusedVariable")
+abstract class CacheLinePadding {
+  private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
+}
