@@ -289,10 +289,20 @@ public abstract class Block extends CacheLinePadding {
     checkLive(stamp, bytes);
     ByteBuffer buffer = view;
     if ((long) VIEW_STAMP.getAcquire(this) != stamp) {
-      buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
+      adjustView(buffer, bytes);
       VIEW_STAMP.setRelease(this, stamp);
     }
     return buffer;
+  }
+
+  // Written only if it must be: the collector may put the views of two blocks side by side, and
+  // then two threads that use them would write to one cache line.
+  private static void adjustView(ByteBuffer buffer, int bytes) {
+    if (buffer.limit() != bytes
+        || buffer.position() != 0
+        || buffer.order() != ByteOrder.nativeOrder()) {
+      buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
+    }
   }
 
   final UnsafeBuffer unsafeBuffer(long stamp, int bytes) {

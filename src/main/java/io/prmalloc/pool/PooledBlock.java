@@ -76,6 +76,16 @@ final class PooledBlock extends Block {
     return nextReady;
   }
 
+  /** This block if it was home, and then it is claimed; else null. */
+  PooledBlock claimed() {
+    return claim() ? this : null;
+  }
+
+  /** The head of a list on which this chunk is the first and was put last. */
+  long headWord() {
+    return ((long) number << Integer.SIZE) | number;
+  }
+
   void nextReady(int next) {
     nextReady = next;
   }

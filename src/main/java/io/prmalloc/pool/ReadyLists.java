@@ -16,8 +16,11 @@ final class ReadyLists {
   // place that must agree with them: what is kept here are hints, in plain memory, and a hint that
   // is wrong costs time and nothing else.
   //
-  //   heads   stripe 0:  | list 0 | list 1 | list 2 | ...        each the number of a block, or 0
+  //   heads   stripe 0:  | list 0 | list 1 | list 2 | ...
   //           stripe 1:  | list 0 | list 1 | list 2 | ...
+  //
+  // Each is two numbers of blocks, or 0: the first on the list (low half), and the last that was
+  // put there, even if it is gone (high half).
   //
   // A list is linked through the blocks (PooledBlock.nextReady). A thread puts what it closes on
   // the list of its own stripe and takes from there: last in, first out, so that the block it gets
@@ -33,7 +36,10 @@ final class ReadyLists {
   // block on no list is found by Buffer.claimAny, which asks the blocks themselves, before any
   // request goes to the system.
   //
-  // A thread whose own list is empty looks at the other stripes' lists before it borrows from
+  // A thread whose own list is empty tries the block that it had last, for that may be home and on
+  // no list, by the doings of a thief. Without that it would steal in turn, and two threads with a
+  // block each could go on robbing each other. Then it looks at the other stripes' lists before it
+  // borrows from
   // another bin: no block is stranded with a thread that is idle. So memory handed from a producer
   // to a consumer comes back by theft, and what is in flight bounds what is needed.
   //
@@ -43,13 +49,16 @@ final class ReadyLists {
   /** How many blocks on one list are tried at most. */
   private static final int MAX_WALK = 8;
 
+  private static final int LAST_SHIFT = 32;
+  private static final long LAST_MASK = -1L << LAST_SHIFT;
+
   private static final int MIN_STRIPES = 8;
   private static final int MAX_STRIPES = 64;
 
   /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
   private static final int PADDING = 32;
 
-  private final int[] heads;
+  private final long[] heads;
   private final Stripes stripes;
   private final int stripeShift;
 
@@ -67,7 +76,7 @@ final class ReadyLists {
   ReadyLists(int lists, List<PooledBlock> blocks, Stripes stripes) {
     this.stripes = stripes;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(lists + PADDING - 1);
-    this.heads = new int[stripes.count() << stripeShift];
+    this.heads = new long[stripes.count() << stripeShift];
     this.blocks = new PooledBlock[blocks.size() + 1];
     // The first block of a list is to be the first to be taken.
     for (int i = blocks.size(); i > 0; i--) {
@@ -88,34 +97,32 @@ final class ReadyLists {
 
   /** Claims the block that this stripe put on the list last, or gives null. */
   PooledBlock take(int list) {
-    int at = headOf(stripes.current(), list);
-    int number = heads[at];
-    return number != 0 ? takeFirst(at, number) : null;
+    return takeFirst(headOf(stripes.current(), list));
   }
 
-  private PooledBlock takeFirst(int at, int number) {
-    PooledBlock block = blocks[number];
-    heads[at] = block.nextReady();
-    return block.claim() ? block : null;
+  private PooledBlock takeFirst(int at) {
+    long head = heads[at];
+    return (int) head != 0 ? takeFirst(at, head) : null;
+  }
+
+  private PooledBlock takeFirst(int at, long head) {
+    PooledBlock block = blocks[(int) head];
+    heads[at] = (head & LAST_MASK) | block.nextReady();
+    return block.claimed();
   }
 
   /** Claims a block of the list from whichever stripe has one, this one first, or gives null. */
   PooledBlock takeFromAny(int list) {
     int own = stripes.current();
-    for (int i = 0; i < stripes.count(); i++) {
+    int last = (int) (heads[headOf(own, list)] >>> LAST_SHIFT);
+    PooledBlock block = last != 0 ? blocks[last].claimed() : null;
+    for (int i = 0; i < stripes.count() && block == null; i++) {
       int at = headOf(stripes.after(own, i), list);
-      for (int step = 0; step < MAX_WALK; step++) {
-        int number = heads[at];
-        if (number == 0) {
-          break;
-        }
-        PooledBlock block = takeFirst(at, number);
-        if (block != null) {
-          return block;
-        }
+      for (int step = 0; step < MAX_WALK && block == null && (int) heads[at] != 0; step++) {
+        block = takeFirst(at);
       }
     }
-    return null;
+    return block;
   }
 
   /** Lists a block that is home now. */
@@ -124,11 +131,11 @@ final class ReadyLists {
   }
 
   private void putFirst(int at, PooledBlock block) {
-    int first = heads[at];
+    int first = (int) heads[at];
     // Whoever found the block by asking it has left it on its list: it must not follow itself.
     if (first != block.number()) {
       block.nextReady(first);
-      heads[at] = block.number();
+      heads[at] = block.headWord();
     }
   }
 }
