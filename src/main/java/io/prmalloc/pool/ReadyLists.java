@@ -114,7 +114,9 @@ final class ReadyLists {
   /** Claims a block of the list from whichever stripe has one, this one first, or gives null. */
   PooledBlock takeFromAny(int list) {
     int own = stripes.current();
-    int last = (int) (heads[headOf(own, list)] >>> LAST_SHIFT);
+    long head = heads[headOf(own, list)];
+    // Only if the list is empty: a block that is out must not stay in front of free ones.
+    int last = (int) head == 0 ? (int) (head >>> LAST_SHIFT) : 0;
     PooledBlock block = last != 0 ? blocks[last].claimed() : null;
     for (int i = 0; i < stripes.count() && block == null; i++) {
       int at = headOf(stripes.after(own, i), list);
