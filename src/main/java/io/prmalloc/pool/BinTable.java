@@ -57,6 +57,9 @@ final class BinTable {
 
   private final ReadyLists ready;
 
+  /** Takes from the ready lists. Made once, for to make it costs heap. */
+  private final Function<Buffer, PooledBlock> listed;
+
   /** How many size classes have the list of their own number. */
   private final int directLists;
 
@@ -85,6 +88,7 @@ final class BinTable {
         new ReadyLists(
             directLists + ascending.length,
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
+    this.listed = buffer -> ready.takeFromAny(buffer.list());
   }
 
   /**
@@ -188,8 +192,7 @@ final class BinTable {
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
-    PooledBlock block =
-        takeSlowly(totalBytes, alignment, buffer -> ready.takeFromAny(buffer.list()));
+    PooledBlock block = takeSlowly(totalBytes, alignment, listed);
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
   }
 
