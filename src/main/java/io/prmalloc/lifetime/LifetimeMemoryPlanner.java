@@ -47,17 +47,24 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private static final int MAX_STRAYS = 1 << 18;
 
   /** A step that is collected. Guarded by the books' lock. */
-  static final class Step {
+  private static final class Step implements OpenStep {
+    private final LifetimeMemoryPlanner planner;
     private final int number;
     private final Thread thread;
     private final Step outer;
     private List<AllocStats> finished = new ArrayList<>();
     private long earliestTick = Long.MAX_VALUE;
 
-    Step(int number, Thread thread, Step outer) {
+    Step(LifetimeMemoryPlanner planner, int number, Thread thread, Step outer) {
+      this.planner = planner;
       this.number = number;
       this.thread = thread;
       this.outer = outer;
+    }
+
+    @Override
+    public void end() {
+      planner.closeStep(this);
     }
   }
 
@@ -145,27 +152,28 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   @Override
-  public ScopedMemoryCollector collect() {
-    if (phase == Phase.DONE) {
-      return ScopedMemoryCollector.IDLE;
-    }
+  OpenStep openStep() {
+    return phase == Phase.DONE ? null : openNextStep();
+  }
+
+  private OpenStep openNextStep() {
     int number = openedSteps.getAndIncrement();
     if (number < settings.startStep()) {
-      return ScopedMemoryCollector.IDLE;
+      return null;
     }
     books.lock();
     try {
       if (phase == Phase.DONE || countedSteps > settings.maxSteps()) {
-        return ScopedMemoryCollector.IDLE;
+        return null;
       }
       phase = Phase.COLLECTING;
       Thread thread = Thread.currentThread();
-      Step step = new Step(number, thread, innermost.get(thread));
+      Step step = new Step(this, number, thread, innermost.get(thread));
       innermost.put(thread, step);
       openSteps.add(step);
       newestStep = step;
       concurrentSteps = Math.max(concurrentSteps, openSteps.size());
-      return new ScopedMemoryCollector(this, step);
+      return step;
     } finally {
       books.unlock();
     }
@@ -245,7 +253,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
-  void closeStep(Step step) {
+  private void closeStep(Step step) {
     ClosedStep closed;
     books.lock();
     try {
