@@ -34,6 +34,10 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // a closed step's lives go into the queue and the others go on collecting; the queue is bounded
   // by the most steps that are ever counted.
   //
+  // Where steps have nothing to plan, they are not looked at after a while: that would cost each of
+  // them a lock and some heap. The first life to be tracked then wakes the planner; it belongs to
+  // the next step that closes.
+  //
   // A packed life is forgotten once nothing that is still to be packed can have begun before its
   // end, so memory holds a step or two and not the whole warm-up.
 
@@ -42,6 +46,9 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // What the pool rehearses: enough steps to see what varies, few enough lives to be quick.
   private static final int RECENT_STEPS = 16;
   private static final int RECENT_LIVES = 1 << 18;
+
+  // After so many steps without anything to plan it goes to sleep, until there is something.
+  private static final int DORMANT_AFTER = 256;
 
   // What is kept for a step that may never come.
   private static final int MAX_STRAYS = 1 << 18;
@@ -95,6 +102,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private final AtomicInteger openedSteps = new AtomicInteger();
   private volatile Phase phase = Phase.WAITING;
   private volatile int packedSteps;
+  private volatile boolean dormant;
 
   private final ReentrantLock books = new ReentrantLock();
   private final Map<Thread, Step> innermost = new HashMap<>();
@@ -107,6 +115,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private long tick;
   private int countedSteps;
   private int refusals;
+  private int emptySteps;
   private int concurrentSteps = 1;
   private PlanListener listener;
   private LifetimePlan plan;
@@ -153,7 +162,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   @Override
   OpenStep openStep() {
-    return phase == Phase.DONE ? null : openNextStep();
+    return (phase == Phase.DONE || dormant) ? null : openNextStep();
   }
 
   private OpenStep openNextStep() {
@@ -183,6 +192,9 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   public Tracked trackAllocate(long alignment, long totalBytes) {
     if (phase != Phase.COLLECTING) {
       return null;
+    }
+    if (dormant) {
+      dormant = false;
     }
     books.lock();
     try {
@@ -324,8 +336,12 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       strays = new ArrayList<>();
     }
     if (lives.isEmpty()) {
+      // A server whose steps ask for planned memory has nothing for us, maybe for ever.
+      emptySteps++;
+      dormant = emptySteps >= DORMANT_AFTER && oldestLife == null;
       return null;
     }
+    emptySteps = 0;
     long horizon = oldestLife != null ? oldestLife.beginTick : tick;
     for (Step open : openSteps) {
       horizon = Math.min(horizon, open.earliestTick);

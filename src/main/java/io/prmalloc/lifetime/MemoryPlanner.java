@@ -59,7 +59,12 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    *     numbers can be kept in a file with the plan
    */
   public final ScopedMemoryCollector collect(Object key) {
-    return new ScopedMemoryCollector(openStep(), source, key);
+    return new ScopedMemoryCollector(this, key);
+  }
+
+  /** The allocator that is bound, or null. */
+  final StepSource source() {
+    return source;
   }
 
   /** The step as this planner sees it, or null if it does not look. */

@@ -38,10 +38,16 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   // the memory it leased serves another one. Where it does not escape the method that made it the
   // JIT replaces it by its fields.
 
-  private final OpenStep collected;
-  private final StepSource source;
+  private final MemoryPlanner planner;
   private final Object key;
-  private final Thread opener = Thread.currentThread();
+
+  /** The step as the planner sees it, or null if it does not look. */
+  private OpenStep collected;
+
+  /** The planner's allocator, or null if it has none. */
+  private StepSource source;
+
+  private Thread opener;
 
   /** Null before the first request. Written by the opener. */
   private StepMemory memory;
@@ -49,14 +55,39 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param collected the step as the planner sees it, or null if it does not look
-   * @param source the planner's allocator, or null if it has none
+   * An open step.
+   *
+   * @param planner whose step it is
    * @param key what the user says of the step's shape, or null
    */
-  ScopedMemoryCollector(OpenStep collected, StepSource source, Object key) {
-    this.collected = collected;
-    this.source = source;
+  ScopedMemoryCollector(MemoryPlanner planner, Object key) {
+    this.planner = planner;
     this.key = key;
+    open();
+  }
+
+  private void open() {
+    opener = Thread.currentThread();
+    source = planner.source();
+    collected = planner.openStep();
+  }
+
+  /**
+   * Opens the next step with this object, of the same planner and with the same key: for a loop
+   * that is to leave no garbage at all. Whoever still has the object from the step before has the
+   * new one.
+   *
+   * <p>Threading: any thread, alone; the step is the calling thread's from then on.
+   *
+   * @throws IllegalStateException if the step before is not closed
+   */
+  public synchronized void reopen() {
+    if (!closed) {
+      throw new IllegalStateException("this step is not closed yet");
+    }
+    memory = null;
+    open();
+    closed = false;
   }
 
   /** Whether the planner collects what is allocated in this step. */

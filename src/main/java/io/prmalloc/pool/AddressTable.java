@@ -3,7 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Block;
 
 /**
- * Finds the block that begins at an address.
+ * Finds the block in use that begins at an address.
  *
  * <p>Threading: immutable.
  */
@@ -18,7 +18,7 @@ final class AddressTable {
   private final Block[] blocks;
   private final int shift;
 
-  /** All of which begin at different addresses. */
+  /** Of those that begin at the same address one is in use at a time. */
   AddressTable(Block[] all) {
     int bits = Integer.SIZE - Integer.numberOfLeadingZeros(2 * all.length);
     this.shift = Long.SIZE - bits;
@@ -42,10 +42,10 @@ final class AddressTable {
     return (slot + 1) & (blocks.length - 1);
   }
 
-  /** The block at an address, or null. */
+  /** The block at an address that is in use, or null. */
   Block find(long address) {
     int slot = first(address);
-    while (addresses[slot] != address && blocks[slot] != null) {
+    while (blocks[slot] != null && !(addresses[slot] == address && blocks[slot].isLive())) {
       slot = next(slot);
     }
     return blocks[slot];

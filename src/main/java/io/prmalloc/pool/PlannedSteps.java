@@ -5,10 +5,9 @@ import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.lifetime.StepSource;
-import io.prmalloc.plan.OffsetsAssignment;
-import io.prmalloc.pool.StepPlan.Recording;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -49,6 +48,10 @@ final class PlannedSteps implements StepSource {
   private final StepSettings settings;
 
   private volatile StepSequence[] sequences = {};
+
+  /** What sequences counted that are not kept in mind any more. Under the lock. */
+  private final StepStats.Sum gone = new StepStats.Sum();
+
   private volatile boolean closed;
 
   PlannedSteps(
@@ -105,10 +108,11 @@ final class PlannedSteps implements StepSource {
   }
 
   /** Second chance: one that was not used since the last time somebody looked here goes. */
-  private static StepSequence[] withoutUnused(StepSequence[] known) {
+  private StepSequence[] withoutUnused(StepSequence[] known) {
     for (StepSequence sequence : known) {
       if (!sequence.wasUsed() && sequence.retire()) {
         sequence.free();
+        sequence.addTo(gone);
         return Arrays.stream(known).filter(s -> s != sequence).toArray(StepSequence[]::new);
       }
     }
@@ -148,9 +152,9 @@ final class PlannedSteps implements StepSource {
     return RawAddresses.openOutside(outside, bytes, life);
   }
 
-  /** Where the requests of a step are to lie. */
-  OffsetsAssignment place(Recording recording) {
-    return StepPlacer.place(StepPlan.records(recording), settings.planningTime());
+  /** How long a better plan is looked for. */
+  Duration planningTime() {
+    return settings.planningTime();
   }
 
   /** Runs something on the planner's executor; false if it refuses. */
@@ -207,8 +211,8 @@ final class PlannedSteps implements StepSource {
     return List.of(sequences);
   }
 
-  StepStats stats() {
-    StepStats.Sum sum = new StepStats.Sum();
+  synchronized StepStats stats() {
+    StepStats.Sum sum = gone.copy();
     for (StepSequence sequence : sequences) {
       sequence.addTo(sum);
     }

@@ -3,8 +3,10 @@ package io.prmalloc.pool;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.plan.exact.ExactPlanner;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * Finds places for the requests of a step.
@@ -15,11 +17,18 @@ final class StepPlacer {
 
   private StepPlacer() {}
 
-  /**
-   * @param records the requests, in order
-   * @param time how long to look for something better than the first plan
-   */
-  static OffsetsAssignment place(List<TensorUsageRecord> records, Duration time) {
+  /** A good plan, at once. */
+  static OffsetsAssignment place(List<TensorUsageRecord> records) {
     return MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, StepPlan.ALIGNMENT);
+  }
+
+  /**
+   * The best plan that can be found in a time.
+   *
+   * @param cancelled says when to stop looking
+   */
+  static OffsetsAssignment improve(
+      List<TensorUsageRecord> records, Duration time, BooleanSupplier cancelled) {
+    return ExactPlanner.minimize(records, StepPlan.ALIGNMENT, time, cancelled).assignment();
   }
 }

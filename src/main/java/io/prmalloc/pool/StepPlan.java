@@ -5,7 +5,7 @@ import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,9 +21,11 @@ import java.util.TreeMap;
  */
 final class StepPlan {
 
-  // One block per offset and not per tensor: tensors that begin at the same byte never live
-  // together, so they can have one block, as large as the largest of them. A step then touches a
-  // few hundred blocks and not thousands, and those stay in the processor's cache.
+  // One block per place and not per tensor: tensors that have exactly the same bytes never live
+  // together, so they can have one block. A step then touches a few hundred blocks and not
+  // thousands, and those stay in the processor's cache. (One block for all that begin at the same
+  // byte would not do: the place of a large tensor that is gone would be taken for in use because
+  // a small one is at its beginning.)
   //
   // "Before": going through the requests, the bytes of the arena are divided into pieces, each of
   // the block that had them last. A request takes its pieces away from their blocks; those are the
@@ -32,6 +34,8 @@ final class StepPlan {
 
   /** What every offset is a multiple of. */
   static final long ALIGNMENT = Allocator.DEFAULT_ALIGNMENT;
+
+  private record Place(long offset, long bytes) {}
 
   private record Piece(long end, int block) {}
 
@@ -53,17 +57,13 @@ final class StepPlan {
     int requests = recording.requests();
     this.blockOf = new int[requests];
     this.before = new int[requests][];
-    Map<Long, Integer> blocks = new HashMap<>();
+    Map<Place, Integer> blocks = new LinkedHashMap<>();
     for (int request = 0; request < requests; request++) {
-      blockOf[request] = blocks.computeIfAbsent(offsets.offset(request), at -> blocks.size());
+      Place place = new Place(offsets.offset(request), recording.sizeBytes(request));
+      blockOf[request] = blocks.computeIfAbsent(place, at -> blocks.size());
     }
-    this.blockOffsets = new long[blocks.size()];
-    this.blockBytes = new long[blocks.size()];
-    for (int request = 0; request < requests; request++) {
-      int block = blockOf[request];
-      blockOffsets[block] = offsets.offset(request);
-      blockBytes[block] = Math.max(blockBytes[block], recording.sizeBytes(request));
-    }
+    this.blockOffsets = blocks.keySet().stream().mapToLong(Place::offset).toArray();
+    this.blockBytes = blocks.keySet().stream().mapToLong(Place::bytes).toArray();
     this.last = findBefore();
   }
 

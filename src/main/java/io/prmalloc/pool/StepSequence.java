@@ -2,6 +2,9 @@ package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.plan.LowerBounds;
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.pool.StepPlan.Recording;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -201,7 +204,7 @@ final class StepSequence {
     StepPlan made = null;
     StepArena first = null;
     try {
-      made = new StepPlan(planned, owner.place(planned));
+      made = new StepPlan(planned, StepPlacer.place(StepPlan.records(planned)));
       first = StepArena.reserve(this, made, owner.source());
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.WARNING, "no memory for a planned step, going on without", e);
@@ -226,7 +229,15 @@ final class StepSequence {
       first.tryRelease();
       return;
     }
+    serve(made, first);
+    if (!owner.planningTime().isZero()) {
+      owner.later(() -> improve(made));
+    }
+  }
+
+  private void serve(StepPlan made, StepArena first) {
     plan = made;
+    recording = made.recording();
     outcomes = 0;
     // Release: publishes the arena; its acquire is the read in lease.
     arenas = new StepArena[] {first};
@@ -234,14 +245,41 @@ final class StepSequence {
     owner.noteReserved();
   }
 
+  /** Looks for a plan of fewer bytes, while the one that was found at once serves. */
+  private void improve(StepPlan served) {
+    List<TensorUsageRecord> records = StepPlan.records(served.recording());
+    if (served.offsets().totalBytes() <= LowerBounds.loadBytes(records)) {
+      return;
+    }
+    OffsetsAssignment better =
+        StepPlacer.improve(records, owner.planningTime(), () -> !isServing(served));
+    if (better.totalBytes() >= served.offsets().totalBytes()) {
+      return;
+    }
+    try {
+      StepPlan made = new StepPlan(served.recording(), better);
+      replace(served, made, StepArena.reserve(this, made, owner.source()));
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
+    }
+  }
+
+  private synchronized boolean isServing(StepPlan served) {
+    return plan == served && !owner.isClosed();
+  }
+
+  private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
+    if (!isServing(served)) {
+      first.tryRelease();
+      return;
+    }
+    dropPlan();
+    serve(better, first);
+  }
+
   /** Starts with a plan made elsewhere. */
   synchronized void adopt(StepPlan kept) {
-    StepArena first = StepArena.reserve(this, kept, owner.source());
-    plan = kept;
-    recording = kept.recording();
-    arenas = new StepArena[] {first};
-    phase = Phase.PLANNED;
-    owner.noteReserved();
+    serve(kept, StepArena.reserve(this, kept, owner.source()));
   }
 
   private void grow() {
@@ -430,7 +468,10 @@ final class StepSequence {
 
   /** Gives all arenas back, whatever is in use. */
   synchronized void free() {
-    all().forEach(StepArena::free);
+    for (StepArena arena : all()) {
+      arena.free();
+      stepsOfGoneArenas += arena.steps();
+    }
     leaving.clear();
     arenas = NO_ARENAS;
     plan = null;

@@ -35,6 +35,18 @@ public record StepStats(
     int arenas;
     long arenaBytes;
 
+    Sum copy() {
+      Sum copy = new Sum();
+      copy.plannedSteps = plannedSteps;
+      copy.departedSteps = departedSteps;
+      copy.unplannedSteps = unplannedSteps;
+      copy.replans = replans;
+      copy.plans = plans;
+      copy.arenas = arenas;
+      copy.arenaBytes = arenaBytes;
+      return copy;
+    }
+
     StepStats toStats() {
       return new StepStats(
           plannedSteps, departedSteps, unplannedSteps, replans, plans, arenas, arenaBytes);

@@ -376,7 +376,11 @@ class PlannedStepsTest {
       int[] lives = random.ints(sizes.length, 0, 6).toArray();
       for (int step = 0; step < 12; step++) {
         boolean departs = step > 4 && random.nextInt(3) == 0;
+        long departed = pool.stepStats().departedSteps();
         randomStep(seed, random, sizes, lives, departs);
+        if (!departs) {
+          assertEquals(departed, pool.stepStats().departedSteps(), "seed " + seed);
+        }
       }
       assertEquals(0, pool.stats().bytesInUse(), "seed " + seed);
       pool.trimSteps(Duration.ZERO);
