@@ -11,6 +11,8 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -19,6 +21,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -98,6 +101,22 @@ public final class TensorPoolAllocator implements Allocator {
         new PlannedSteps(new StepPool(), source, outside, executor, builder.stepSettings());
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
     planner.bind(this::onPlan, steps);
+    builder.kept().ifPresent(this::adopt);
+  }
+
+  /** Starts with what another pool has learnt. */
+  private void adopt(KeptPlan kept) {
+    try {
+      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+        KeptPool pool = kept.pool().get();
+        serve(pool.plan(), pool.reservedBlocks().stream().mapToInt(Integer::intValue).toArray());
+        planner.skip();
+      }
+      steps.adopt(kept.steps());
+    } catch (RuntimeException | Error e) {
+      closeForcibly();
+      throw e;
+    }
   }
 
   /** An address with no header of ours in front may be one that was logged, or of a step. */
@@ -283,6 +302,14 @@ public final class TensorPoolAllocator implements Allocator {
 
   private void onPlan(LifetimePlan made) {
     int[] blocks = new Rehearsal(made, maxOversize).run();
+    try {
+      serve(made, blocks);
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    }
+  }
+
+  private void serve(LifetimePlan made, int[] blocks) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
@@ -295,8 +322,6 @@ public final class TensorPoolAllocator implements Allocator {
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
       lifecycle.unlock();
     }
@@ -364,6 +389,16 @@ public final class TensorPoolAllocator implements Allocator {
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     return books.poolStats(planner.packedSteps());
+  }
+
+  /**
+   * What this pool has learnt so far, to be saved for the next process or for replicas; empty
+   * before it has a plan.
+   *
+   * <p>Threading: any thread.
+   */
+  public KeptPlan plan() {
+    return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
   }
 
   /** How steps were served that asked for memory themselves. Threading: any thread. */
