@@ -27,13 +27,14 @@ class ReplayReportTest {
               2L << 20,
               3L << 20,
               17,
-              Optional.of(new ReplayRun.PoolCounts(true, 20, 1, 2, 8192, 40960, 3, 53248))));
+              Optional.of(new ReplayRun.PoolCounts(true, 20, 1, 2, 8192, 40960, 3, 53248)),
+              Optional.empty()));
 
   private static final ReplayRun MALLOC =
       ReplayRun.measured(
           ReplayAllocator.MALLOC,
           OPTIONS,
-          new ReplayRun.Measured(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, Optional.empty()));
+          new ReplayRun.Measured(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, Optional.empty(), Optional.empty()));
 
   private static final ReplayRun SKIPPED =
       ReplayRun.skipped(ReplayAllocator.JEMALLOC, OPTIONS, "jemalloc cannot be loaded: why");
