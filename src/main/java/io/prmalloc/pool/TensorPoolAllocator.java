@@ -70,6 +70,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -92,6 +93,7 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
@@ -108,8 +110,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void adopt(KeptPlan kept) {
     try {
       if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
-        KeptPool pool = kept.pool().get();
-        serve(pool.plan(), pool.reservedBlocks().stream().mapToInt(Integer::intValue).toArray());
+        serve(kept.pool().get());
         planner.skip();
       }
       steps.adopt(kept.steps());
@@ -301,22 +302,22 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void onPlan(LifetimePlan made) {
-    int[] blocks = new Rehearsal(made, maxOversize).run();
+    KeptPool best = PlanChoice.best(made, policies, maxOversize);
     try {
-      serve(made, blocks);
+      serve(best);
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     }
   }
 
-  private void serve(LifetimePlan made, int[] blocks) {
+  private void serve(KeptPool chosen) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
       Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(made, blocks, maxOversize);
+      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;

@@ -29,6 +29,7 @@ public final class TensorPoolBuilder {
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private PoolPolicies policies;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
 
@@ -54,6 +55,10 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  PoolPolicies policies() {
+    return policies != null ? policies : PoolPolicies.fromProperty();
   }
 
   /** What to start with. */
@@ -185,6 +190,17 @@ public final class TensorPoolBuilder {
       throw new IllegalArgumentException("maxOversize " + value + " is less than 1");
     }
     maxOversize = value;
+    return this;
+  }
+
+  /**
+   * Which plans compete for the shared pool; default what the system property {@code
+   * prmalloc.policies} says, else {@link PoolPolicies#ALL}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder policies(PoolPolicies value) {
+    policies = value;
     return this;
   }
 
