@@ -59,7 +59,7 @@ final class BinTable {
 
   private final ReadyLists ready;
 
-  /** Takes from the ready lists. Made once, for to make it costs heap. */
+  /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> listed;
 
   /** How many size classes have the list of their own number. */
@@ -92,7 +92,8 @@ final class BinTable {
         new ReadyLists(
             directLists + ascending.length,
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
-    this.listed = buffer -> ready.takeFromAny(buffer.list());
+    this.listed =
+        buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }
 
   /**

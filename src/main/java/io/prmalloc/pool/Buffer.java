@@ -14,6 +14,8 @@ final class Buffer {
   /** How many blocks a request asks on average, at most, before it takes a bin for exhausted. */
   private static final int ASKED_BLOCKS = 64;
 
+  private static final int FEW_BLOCKS = 4;
+
   private final int bin;
   private final int list;
   private final long strideBytes;
@@ -45,6 +47,21 @@ final class Buffer {
                     new PooledBlock(
                         arena.region(place.region()), place.offset(), strideBytes, bin, list))
             .toArray(PooledBlock[]::new);
+  }
+
+  /** Whether it takes less to ask all blocks than to look at the lists of all stripes. */
+  boolean hasFewBlocks() {
+    return blocks.length <= FEW_BLOCKS;
+  }
+
+  /** Claims a block that is home when it is asked, or gives null. For few blocks. */
+  PooledBlock claimFirst() {
+    for (PooledBlock block : blocks) {
+      if (block.claim()) {
+        return block;
+      }
+    }
+    return null;
   }
 
   /**
