@@ -28,7 +28,10 @@ final class RequestBody implements AutoCloseable {
   private final ServedModel model;
   private final long maxBytes;
   private final int headerBytes;
-  private final ByteBuf json;
+
+  /** Null once it was released: Netty uses its buffers again, for somebody else. */
+  private ByteBuf json;
+
   private final Deque<Part> parts = new ArrayDeque<>();
   private RequestHeader header;
   private Inference inference;
@@ -198,7 +201,7 @@ final class RequestBody implements AutoCloseable {
     }
     Inference complete = inference;
     inference = null;
-    json.release();
+    releaseJson();
     return complete;
   }
 
@@ -214,8 +217,13 @@ final class RequestBody implements AutoCloseable {
       inference.close();
       inference = null;
     }
-    if (json.refCnt() > 0) {
+    releaseJson();
+  }
+
+  private void releaseJson() {
+    if (json != null) {
       json.release();
+      json = null;
     }
   }
 }
