@@ -110,13 +110,27 @@ public final class LoadMain implements Runnable {
       LoadRun.of(server.address(), load, connections, requests / 2, seconds);
       Map<String, Double> before = server.metrics();
       LoadRun run = LoadRun.of(server.address(), load, connections, requests, seconds);
-      Row row = row(run, before, server.metrics());
-      System.err.println(model + " " + kind + " " + row);
+      Map<String, Double> after = server.metrics();
+      Row row = row(run, before, after);
+      System.err.println(model + " " + kind + " " + row + pool(before, after));
       results
           .computeIfAbsent(model, name -> new LinkedHashMap<>())
           .computeIfAbsent(kind, name -> new ArrayList<>())
           .add(row);
     }
+  }
+
+  /** What became of the requests to the pool; nothing of other memory. */
+  private static String pool(Map<String, Double> before, Map<String, Double> after) {
+    StringBuilder text = new StringBuilder();
+    for (String word : List.of("hits", "misses", "null_bins")) {
+      String name = "prmalloc_" + word + "_total";
+      if (after.containsKey(name)) {
+        text.append(
+            String.format(Locale.ROOT, " %s %.0f", word, after.get(name) - before.get(name)));
+      }
+    }
+    return text.toString();
   }
 
   private static Row row(LoadRun run, Map<String, Double> before, Map<String, Double> after) {

@@ -30,7 +30,10 @@ final class ServerProcess implements AutoCloseable {
   ServerProcess(MemoryKind memory, int workers) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx1g", "-cp", System.getProperty("java.class.path")));
+    // A heap that is all there from the start: page faults are those of other memory then.
+    command.addAll(List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch"));
+    command.addAll(
+        List.of("-XX:MaxDirectMemorySize=1g", "-cp", System.getProperty("java.class.path")));
     if (Runtime.version().feature() >= 24) {
       command.add("--enable-native-access=ALL-UNNAMED");
     }
