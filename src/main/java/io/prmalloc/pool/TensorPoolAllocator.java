@@ -11,6 +11,8 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -19,6 +21,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -67,6 +70,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -89,6 +93,7 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
@@ -98,6 +103,21 @@ public final class TensorPoolAllocator implements Allocator {
         new PlannedSteps(new StepPool(), source, outside, executor, builder.stepSettings());
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
     planner.bind(this::onPlan, steps);
+    builder.kept().ifPresent(this::adopt);
+  }
+
+  /** Starts with what another pool has learnt. */
+  private void adopt(KeptPlan kept) {
+    try {
+      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+        serve(kept.pool().get());
+        planner.skip();
+      }
+      steps.adopt(kept.steps());
+    } catch (RuntimeException | Error e) {
+      closeForcibly();
+      throw e;
+    }
   }
 
   /** An address with no header of ours in front may be one that was logged, or of a step. */
@@ -282,21 +302,27 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void onPlan(LifetimePlan made) {
-    int[] blocks = new Rehearsal(made, maxOversize).run();
+    KeptPool best = PlanChoice.best(made, policies, maxOversize);
+    try {
+      serve(best);
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    }
+  }
+
+  private void serve(KeptPool chosen) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
       Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(made, blocks, maxOversize);
+      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
       lifecycle.unlock();
     }
@@ -364,6 +390,16 @@ public final class TensorPoolAllocator implements Allocator {
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     return books.poolStats(planner.packedSteps());
+  }
+
+  /**
+   * What this pool has learnt so far, to be saved for the next process or for replicas; empty
+   * before it has a plan.
+   *
+   * <p>Threading: any thread.
+   */
+  public KeptPlan plan() {
+    return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
   }
 
   /** How steps were served that asked for memory themselves. Threading: any thread. */

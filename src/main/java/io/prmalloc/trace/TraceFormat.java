@@ -123,7 +123,8 @@ public enum TraceFormat {
    */
   public TensorLifetimes readLifetimes(Path path, Integer batch) {
     return switch (this) {
-      case EVENTS, MNN -> TensorLifetimes.of(read(path, batch));
+      case EVENTS -> TensorLifetimes.of(read(path, batch));
+      case MNN -> MnnReader.read(path, batch).toLifetimes();
       case LIFETIMES ->
           LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
       case RECORDS ->

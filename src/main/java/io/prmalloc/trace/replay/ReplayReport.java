@@ -76,7 +76,9 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
     json.writeStartObject();
     boolean planned = run.allocator() == ReplayAllocator.PLANNED;
     json.writeStringField("allocator", (planned ? ReplayAllocator.POOL : run.allocator()).label());
-    json.writeBooleanField("planned", planned);
+    if (planned) {
+      json.writeBooleanField("planned", true);
+    }
     json.writeNumberField("threads", run.threads());
     json.writeNumberField("steps", run.steps());
     if (run.skipped().isPresent()) {
