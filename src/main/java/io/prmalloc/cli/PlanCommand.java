@@ -47,6 +47,8 @@ import picocli.CommandLine.Spec;
       "  greedy-by-size     the largest tensors first",
       "  greedy-best        the better of the two before it",
       "  min-cost-flow      objects handed on at least cost, up to 2000 tensors",
+      "  heuristic          offsets by an order, sizes rounded up to 64; with --search the best",
+      "                     order found until --timeout (60 s if none is given) or Ctrl-C",
       "  all                every one of them",
       "",
       "Columns: what the plan needs, and that over the load, which is the most that is",
@@ -55,7 +57,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  prmalloc plan sample:mobilenet-v1",
       "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
-      "  prmalloc plan model.tflite --report plan.html"
+      "  prmalloc plan model.tflite --report plan.html",
+      "  prmalloc plan lives.csv --strategy heuristic --search annealing --timeout 20"
     })
 final class PlanCommand implements Callable<Integer> {
 
@@ -95,6 +98,8 @@ final class PlanCommand implements Callable<Integer> {
       description = "How long each strategy may take. Default: as long as it wants.")
   private Double timeoutSeconds;
 
+  @Mixin private OrderArguments orders;
+
   @Option(
       names = "--out",
       paramLabel = "FILE",
@@ -118,7 +123,8 @@ final class PlanCommand implements Callable<Integer> {
         new PlanOptions(
             alignment,
             Optional.ofNullable(timeout()),
-            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity));
+            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
+            orders.read(strategies));
     TensorLifetimes tensors = input.read();
     if ((out != null || page != null) && tensors.dimensions() > 1) {
       throw new IllegalArgumentException(
@@ -128,15 +134,20 @@ final class PlanCommand implements Callable<Integer> {
               + " dimensions have not");
     }
     Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
-    List<PlanRun> runs;
-    try (TerminalProgress progress = TerminalProgress.create()) {
-      runs = planning.run(progress == null ? (strategy, done, total) -> {} : progress::update);
+    try (CtrlC ctrlC = options.orders().search().isPresent() ? CtrlC.caught() : null) {
+      List<PlanRun> runs;
+      try (TerminalProgress bar = TerminalProgress.create()) {
+        runs = planning.run(new PlanProgress(bar, ctrlC));
+      }
+      return show(new PlanReport(tensors, options, runs));
     }
-    PlanReport report = new PlanReport(tensors, options, runs);
+  }
+
+  private int show(PlanReport report) {
     List<String> failures = report.failures();
     if (failures.isEmpty() && out != null) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
-      OutputFile.write(out, tensors.toCsv(best));
+      OutputFile.write(out, report.tensors().toCsv(best));
     }
     if (page != null) {
       OutputFile.write(page, PlanPage.html(report));

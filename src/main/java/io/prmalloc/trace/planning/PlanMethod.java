@@ -28,10 +28,11 @@ public interface PlanMethod {
    * <p>Threading: any thread.
    *
    * @param kind what it is asked for, and is defined for
+   * @param progress is told by those that take long
    * @throws IllegalArgumentException if the tensors are not for this strategy, such as too many
    * @throws TimeoutException if the time is over and there is no plan
    * @throws InterruptedException if the thread was interrupted
    */
-  Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
+  Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options, Planning.Progress progress)
       throws TimeoutException, InterruptedException;
 }

@@ -13,8 +13,21 @@ import java.util.OptionalLong;
  * @param alignment what offsets are multiples of, a power of two from 1 to 2^30
  * @param timeout how long a strategy may take; empty if as long as it wants
  * @param capacity how many bytes there are; empty if nobody asked
+ * @param orders what is for {@code heuristic} alone
  */
-public record PlanOptions(long alignment, Optional<Duration> timeout, OptionalLong capacity) {
+public record PlanOptions(
+    long alignment, Optional<Duration> timeout, OptionalLong capacity, OrderOptions orders) {
+
+  /**
+   * With what {@code heuristic} does by default.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a value is out of its bounds
+   */
+  public PlanOptions(long alignment, Optional<Duration> timeout, OptionalLong capacity) {
+    this(alignment, timeout, capacity, OrderOptions.DEFAULT);
+  }
 
   /**
    * Threading: any thread.

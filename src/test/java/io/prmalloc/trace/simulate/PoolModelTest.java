@@ -132,7 +132,7 @@ class PoolModelTest {
       long rounded = 0;
       for (int i = 0; i < 200; i++) {
         if (random.nextInt(3) > 0) {
-          long bytes = 1 + random.nextInt(1 << random.nextInt(1, 14));
+          long bytes = 1L + random.nextInt(1 << random.nextInt(1, 14));
           pool.allocate(i, bytes);
           live.put(i, bytes);
         } else if (!live.isEmpty()) {
