@@ -38,6 +38,10 @@ public abstract class Block extends CacheLinePadding {
   //
   // Uses are counted by the same word, so the pool needs no counter of hits on its way.
   //
+  // A block may be confined (see Confinement): while a thread has it for its own, that thread's
+  // close is a look and a release store, for nobody else may reopen it. Its owner reads from the
+  // state that it is home, so goHome is not called.
+  //
   // The views are made once per block and adjusted at the first call of each use: no garbage. The
   // byte buffer is made with the block, for to make it at the first look would be a call in the
   // middle of a user's try that may fail, and its handler would put the handle on the heap (see
@@ -74,6 +78,7 @@ public abstract class Block extends CacheLinePadding {
   private final int offset;
   private final int capacityBytes;
   private final ByteBuffer view;
+  private final Confinement confinement;
 
   private long state;
   private int sizeBytes;
@@ -89,6 +94,8 @@ public abstract class Block extends CacheLinePadding {
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW_STAMP
   private long unsafeViewStamp;
 
+  private long startAddress;
+
   /**
    * A block at home.
    *
@@ -99,10 +106,22 @@ public abstract class Block extends CacheLinePadding {
    * @param capacityBytes how many bytes it has
    */
   protected Block(MemoryRegion region, long offset, long capacityBytes) {
+    this(region, offset, capacityBytes, null);
+  }
+
+  /**
+   * A block at home that one thread at a time takes, and any thread closes.
+   *
+   * <p>Threading: the maker publishes the block safely.
+   *
+   * @param confinement says which thread; {@link #goHome} of a confined block is never called
+   */
+  protected Block(MemoryRegion region, long offset, long capacityBytes, Confinement confinement) {
     this.region = region;
     this.offset = Math.toIntExact(offset);
     this.capacityBytes = Math.toIntExact(capacityBytes);
     this.view = region.buffer().slice(this.offset, this.capacityBytes);
+    this.confinement = confinement;
   }
 
   /**
@@ -115,6 +134,7 @@ public abstract class Block extends CacheLinePadding {
     this.offset = 0;
     this.capacityBytes = Math.toIntExact(region.sizeBytes());
     this.view = region.buffer();
+    this.confinement = null;
   }
 
   /**
@@ -132,10 +152,29 @@ public abstract class Block extends CacheLinePadding {
    */
   protected abstract void settle(int news);
 
+  /** From live to home; false, and nothing has changed, if the stamp is not the current one. */
+  private boolean leave(long stamp) {
+    Confinement own = confinement;
+    return (own != null && own.isMine())
+        ? leaveAsOwner(stamp)
+        : STATE.compareAndSet(this, stamp, stamp + TO_HOME);
+  }
+
+  /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
+  private boolean leaveAsOwner(long stamp) {
+    if ((long) STATE.getOpaque(this) != stamp) {
+      return false;
+    }
+    STATE.setRelease(this, stamp + TO_HOME);
+    return true;
+  }
+
   private void recycle() {
-    int news = goHome();
-    if (news != 0) {
-      settleOutOfLine(news, OutOfLine.DEPTH);
+    if (confinement == null) {
+      int news = goHome();
+      if (news != 0) {
+        settleOutOfLine(news, OutOfLine.DEPTH);
+      }
     }
   }
 
@@ -225,7 +264,7 @@ public abstract class Block extends CacheLinePadding {
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {
-    if (!isOut(stamp) || !STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
+    if (!isOut(stamp) || !leave(stamp)) {
       return false;
     }
     recycle();
@@ -270,7 +309,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   final void close(long stamp, int bytes) {
-    if (!STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
+    if (!leave(stamp)) {
       throw closed(bytes);
     }
     recycle();
@@ -352,6 +391,22 @@ public abstract class Block extends CacheLinePadding {
     return offset;
   }
 
+  /**
+   * Address of the block's first byte; found out at the first call, for it may cost a native call.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public final long startAddress() {
+    long start = startAddress;
+    if (start == 0) {
+      start = region.address() + offset;
+      startAddress = start;
+    }
+    return start;
+  }
+
   /** How many bytes the block has. Threading: any thread. */
   public final int capacityBytes() {
     return capacityBytes;
@@ -378,6 +433,15 @@ public abstract class Block extends CacheLinePadding {
   /** Whether the block is out. Threading: any thread; true of the moment of the call. */
   public final boolean isLive() {
     return isOut(stamp());
+  }
+
+  /**
+   * Whether the block is home. What its last user did happened before.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  public final boolean isAtHome() {
+    return isHome(stamp());
   }
 
   /** How often the block was given out. Threading: any thread. */

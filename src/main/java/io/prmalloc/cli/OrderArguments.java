@@ -2,6 +2,7 @@ package io.prmalloc.cli;
 
 import io.prmalloc.plan.heuristic.PlacementOrder;
 import io.prmalloc.plan.heuristic.SearchOptions;
+import io.prmalloc.plan.heuristic.SearchWatch;
 import io.prmalloc.trace.planning.OrderOptions;
 import io.prmalloc.trace.planning.Planning;
 import java.util.List;
@@ -49,13 +50,19 @@ final class OrderArguments {
 
   OrderArguments() {}
 
+  /** Whether a search is asked for, which Ctrl-C ends. */
+  boolean isSearch() {
+    return search != null;
+  }
+
   /**
    * What was said.
    *
    * @param strategies those that were named
+   * @param watch watches the search, if there is one
    * @throws IllegalArgumentException if something was said that means nothing here
    */
-  OrderOptions read(List<String> strategies) {
+  OrderOptions read(List<String> strategies, SearchWatch watch) {
     boolean said = order != null || search != null || seed != null || tries != null;
     if (said
         && !strategies.isEmpty()
@@ -72,6 +79,7 @@ final class OrderArguments {
         order == null ? byDefault.order() : order,
         Optional.ofNullable(search),
         seed == null ? byDefault.seed() : seed,
-        tries == null ? byDefault.maxTries() : tries);
+        tries == null ? byDefault.maxTries() : tries,
+        watch);
   }
 }

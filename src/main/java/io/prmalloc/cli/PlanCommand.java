@@ -1,12 +1,12 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.exact.PlanWatcher;
 import io.prmalloc.report.PlanPage;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
-import io.prmalloc.trace.planning.PlanRun;
 import io.prmalloc.trace.planning.Planning;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -49,6 +49,7 @@ import picocli.CommandLine.Spec;
       "  min-cost-flow      objects handed on at least cost, up to 2000 tensors",
       "  heuristic          offsets by an order, sizes rounded up to 64; with --search the best",
       "                     order found until --timeout (60 s if none is given) or Ctrl-C",
+      "  exact              the least offsets it can find, and whether less is possible",
       "  all                every one of them",
       "",
       "Columns: what the plan needs, and that over the load, which is the most that is",
@@ -119,27 +120,32 @@ final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    PlanOptions options =
-        new PlanOptions(
-            alignment,
-            Optional.ofNullable(timeout()),
-            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
-            orders.read(strategies));
-    TensorLifetimes tensors = input.read();
-    if ((out != null || page != null) && tensors.dimensions() > 1) {
-      throw new IllegalArgumentException(
-          (out != null ? "--out writes" : "--report draws")
-              + " offsets, which sizes of "
-              + tensors.dimensions()
-              + " dimensions have not");
+    // Held until all is written: Ctrl-C must not end the program before.
+    try (CtrlC ctrlC = orders.isSearch() ? CtrlC.caught() : null) {
+      return show(plan(ctrlC));
     }
-    Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
-    try (CtrlC ctrlC = options.orders().search().isPresent() ? CtrlC.caught() : null) {
-      List<PlanRun> runs;
-      try (TerminalProgress bar = TerminalProgress.create()) {
-        runs = planning.run(new PlanProgress(bar, ctrlC));
+  }
+
+  private PlanReport plan(CtrlC ctrlC) throws InterruptedException {
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      PlanProgress progress = new PlanProgress(bar, ctrlC);
+      PlanOptions options =
+          new PlanOptions(
+              alignment,
+              Optional.ofNullable(timeout()),
+              capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
+              PlanWatcher.NONE,
+              orders.read(strategies, progress));
+      TensorLifetimes tensors = input.read();
+      if ((out != null || page != null) && tensors.dimensions() > 1) {
+        throw new IllegalArgumentException(
+            (out != null ? "--out writes" : "--report draws")
+                + " offsets, which sizes of "
+                + tensors.dimensions()
+                + " dimensions have not");
       }
-      return show(new PlanReport(tensors, options, runs));
+      Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
+      return new PlanReport(tensors, options, planning.run(progress));
     }
   }
 

@@ -1,5 +1,6 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.plan.heuristic.SearchWatch;
 import io.prmalloc.trace.planning.Planning;
 import java.util.Locale;
 
@@ -11,7 +12,7 @@ import java.util.Locale;
  * @param bar the progress bar, or null if nobody sees it
  * @param ctrlC whether it is pressed, or null if it is nobody's business
  */
-record PlanProgress(TerminalProgress bar, CtrlC ctrlC) implements Planning.Progress {
+record PlanProgress(TerminalProgress bar, CtrlC ctrlC) implements Planning.Progress, SearchWatch {
 
   private static final int STEPS = 1000;
 
@@ -23,9 +24,9 @@ record PlanProgress(TerminalProgress bar, CtrlC ctrlC) implements Planning.Progr
   }
 
   @Override
-  public boolean goOn(String task, long bestBytes, double done) {
+  public boolean goOn(long bestBytes, double done) {
     if (bar != null) {
-      bar.update(task, (long) (STEPS * done), STEPS);
+      bar.update("search", (long) (STEPS * done), STEPS);
       bar.message(String.format(Locale.ROOT, "best %,d", bestBytes));
     }
     return ctrlC == null || !ctrlC.isPressed();

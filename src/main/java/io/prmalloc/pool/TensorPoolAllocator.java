@@ -11,6 +11,8 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -18,6 +20,8 @@ import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -66,6 +70,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -73,6 +78,9 @@ public final class TensorPoolAllocator implements Allocator {
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
+
+  private final RawAddresses raw;
+  private final PlannedSteps steps;
 
   private volatile BinTable bins;
 
@@ -85,12 +93,64 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
+    this.outside = new RegionHeap(source, this::released);
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
-    this.books = new PoolBooks(source, small, outside, directory, this::countedBins);
-    planner.bind(this::onPlan);
+    this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
+    this.steps =
+        new PlannedSteps(new StepPool(), source, outside, executor, builder.stepSettings());
+    this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
+    planner.bind(this::onPlan, steps);
+    builder.kept().ifPresent(this::adopt);
+  }
+
+  /** Starts with what another pool has learnt. */
+  private void adopt(KeptPlan kept) {
+    try {
+      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+        serve(kept.pool().get());
+        planner.skip();
+      }
+      steps.adopt(kept.steps());
+    } catch (RuntimeException | Error e) {
+      closeForcibly();
+      throw e;
+    }
+  }
+
+  /** An address with no header of ours in front may be one that was logged, or of a step. */
+  private boolean releaseElsewhere(long address) {
+    return log.release(address) || steps.closeRaw(address);
+  }
+
+  /** What came back to the heap of regions was tracked by the planner or by a step. */
+  private void released(Object ticket) {
+    if (ticket instanceof LearningStep.Life life) {
+      life.end();
+    } else {
+      planner.trackFree((Tracked) ticket);
+    }
+  }
+
+  /** What steps see of the pool. */
+  private final class StepPool implements PlannedSteps.Pool {
+    @Override
+    public Block take(long bytes, long alignment) {
+      Requests.checkBytes(bytes);
+      return TensorPoolAllocator.this.take(bytes, (int) alignment);
+    }
+
+    @Override
+    public long allocateRaw(long bytes) {
+      return TensorPoolAllocator.this.allocateRaw(DEFAULT_ALIGNMENT, bytes);
+    }
+
+    @Override
+    public void deallocateRaw(long address) {
+      TensorPoolAllocator.this.deallocateRaw(address);
+    }
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
@@ -115,6 +175,18 @@ public final class TensorPoolAllocator implements Allocator {
    */
   public ScopedMemoryCollector collect() {
     return planner.collect();
+  }
+
+  /**
+   * Opens a step of a kind: {@code planner().collect(key)}. Kinds of steps are planned each on its
+   * own; where sequences of requests differ in the first one's size, they need no key.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param key as in {@link MemoryPlanner#collect(Object)}
+   */
+  public ScopedMemoryCollector collect(Object key) {
+    return planner.collect(key);
   }
 
   /**
@@ -144,7 +216,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
-  private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
+  PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
     }
@@ -156,8 +228,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
-  private Block takeOutOfLine(
-      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+  Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
     return depth > 0
         ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
         : takeSlowly(bytes, alignment, smallHeader, largeHeader);
@@ -215,17 +286,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   @Override
   public long allocateRaw(long alignment, long bytes) {
-    Requests.checkAlignment(alignment);
-    int header = (int) Math.max(HeaderDescriptor.FULL_BYTES, alignment);
-    Requests.totalBytes(bytes, header);
-    if (!directory.isEnabled()) {
-      directory.enable();
-    }
-    try {
-      return openRaw((int) alignment, bytes, header);
-    } catch (OutOfNativeMemoryException notToBeHad) {
-      return 0;
-    }
+    return raw.allocate(alignment, bytes);
   }
 
   @Override
@@ -233,133 +294,35 @@ public final class TensorPoolAllocator implements Allocator {
     return log.allocateRaw(this, alignment, bytes, attributes);
   }
 
-  private long openRaw(int alignment, long bytes, int header) {
-    int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
-    // The address of no bytes must lie inside its block too, for there it is looked up.
-    int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
-    Block block = takeReady(bytes, alignment, smallRoom, header);
-    if (block == null) {
-      block = takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
-    }
-    return block instanceof PooledBlock pooled
-        ? openPooledRaw(pooled, bytes, smallHeader, header)
-        : openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
-  }
-
-  private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
-    if (!block.isSmall()) {
-      int bin = bins.index(bytes + header);
-      return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
-    }
-    block.openRaw(bytes, smallHeader);
-    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
-    return block.startAddress() + smallHeader;
-  }
-
-  private static long openLargeRaw(
-      Block block, long start, long bytes, int header, int bin, int internalBin) {
-    block.openRaw(bytes, header);
-    HeaderDescriptor.writeFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        bin,
-        internalBin,
-        start,
-        header,
-        bytes);
-    return start + header;
-  }
-
   @Override
   public void deallocateRaw(long address) {
-    if (address == 0) {
-      return;
-    }
-    BinTable table = bins;
-    Block block = table == null ? null : table.find(address);
-    if (block == null) {
-      block = directory.find(address);
-    }
-    if (block instanceof PooledBlock pooled) {
-      deallocatePooled(pooled, address);
-    } else {
-      deallocateOutside(outside.findRaw(address), address);
-    }
-  }
-
-  private void deallocatePooled(PooledBlock block, long address) {
-    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
-    // end.
-    long stamp = block.stamp();
-    int header = block.headerBytes();
-    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
-      releaseLogged(address);
-      return;
-    }
-    int user = block.offset() + header;
-    if (block.isSmall()) {
-      HeaderDescriptor.checkLight(block.region().buffer(), user, header);
-    } else {
-      int bytes = block.sizeBytes();
-      HeaderDescriptor.checkFull(
-          block.region().buffer(),
-          user,
-          Block.useOf(stamp),
-          bins.index((long) bytes + header),
-          block.bin(),
-          block.startAddress(),
-          header,
-          bytes);
-    }
-    if (!block.closeRaw(stamp)) {
-      throw PoolBooks.notOurs(address);
-    }
-  }
-
-  private void deallocateOutside(Block block, long address) {
-    if (block == null || !block.isLive()) {
-      releaseLogged(address);
-      return;
-    }
-    int header = block.headerBytes();
-    HeaderDescriptor.checkFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        -1,
-        -1,
-        address - header,
-        header,
-        block.sizeBytes());
-    if (!block.closeRaw()) {
-      throw PoolBooks.notOurs(address);
-    }
-  }
-
-  /** An address with no header of ours in front may be one that was logged, else is not ours. */
-  private void releaseLogged(long address) {
-    if (!log.release(address)) {
-      throw PoolBooks.notOurs(address);
+    if (address != 0) {
+      raw.deallocate(address);
     }
   }
 
   private void onPlan(LifetimePlan made) {
-    int[] blocks = new Rehearsal(made, maxOversize).run();
+    KeptPool best = PlanChoice.best(made, policies, maxOversize);
+    try {
+      serve(best);
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    }
+  }
+
+  private void serve(KeptPool chosen) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
       Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(made, blocks, maxOversize);
+      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
       lifecycle.unlock();
     }
@@ -414,6 +377,11 @@ public final class TensorPoolAllocator implements Allocator {
     return true;
   }
 
+  /** The plan that serves now, or null. Acquires what onPlan published. */
+  BinTable bins() {
+    return bins;
+  }
+
   private BinTable countedBins() {
     BinTable table = bins;
     return table != null ? table : closedBins;
@@ -422,6 +390,32 @@ public final class TensorPoolAllocator implements Allocator {
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     return books.poolStats(planner.packedSteps());
+  }
+
+  /**
+   * What this pool has learnt so far, to be saved for the next process or for replicas; empty
+   * before it has a plan.
+   *
+   * <p>Threading: any thread.
+   */
+  public KeptPlan plan() {
+    return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
+  }
+
+  /** How steps were served that asked for memory themselves. Threading: any thread. */
+  public StepStats stepStats() {
+    return steps.stats();
+  }
+
+  /**
+   * Gives back the arenas of planned steps that no step has wanted for so long.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes went
+   */
+  public long trimSteps(Duration idle) {
+    return steps.trim(idle.toNanos());
   }
 
   /**
@@ -452,7 +446,11 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** Makes sure that nothing is out and nothing can be taken; else leaves everything as it was. */
   private boolean retireAll() {
+    if (!steps.retire()) {
+      return false;
+    }
     if (!small.retire()) {
+      steps.reopen();
       return false;
     }
     BinTable table = bins;
@@ -465,6 +463,7 @@ public final class TensorPoolAllocator implements Allocator {
       }
     }
     small.reopen();
+    steps.reopen();
     return false;
   }
 
@@ -496,5 +495,6 @@ public final class TensorPoolAllocator implements Allocator {
       table.free();
     }
     small.free();
+    steps.free();
   }
 }

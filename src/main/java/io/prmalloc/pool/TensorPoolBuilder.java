@@ -1,19 +1,37 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
+
+  private static final Logger LOGGER = System.getLogger(TensorPoolBuilder.class.getName());
+  private static final String PLAN_PROPERTY = "prmalloc.plan";
+  private static final String PLAN_IF_USABLE_PROPERTY = "prmalloc.planIfUsable";
+  private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
 
   private SubAllocator source;
   private MemoryPlanner planner;
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private PoolPolicies policies;
+  private KeptPlan kept;
+  private StepSettings steps = StepSettings.DEFAULTS;
 
   TensorPoolBuilder() {}
 
@@ -37,6 +55,49 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  PoolPolicies policies() {
+    return policies != null ? policies : PoolPolicies.fromProperty();
+  }
+
+  /** What to start with. */
+  Optional<KeptPlan> kept() {
+    if (kept == null) {
+      kept = keptByProperty();
+    }
+    return kept.isEmpty() ? Optional.empty() : Optional.of(kept);
+  }
+
+  private static KeptPlan keptByProperty() {
+    String file = System.getProperty(PLAN_PROPERTY);
+    if (file == null || file.isEmpty()) {
+      return NOTHING;
+    }
+    return Boolean.getBoolean(PLAN_IF_USABLE_PROPERTY)
+        ? loadIfUsable(Path.of(file))
+        : load(Path.of(file));
+  }
+
+  private static KeptPlan load(Path file) {
+    try {
+      return KeptPlan.load(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static KeptPlan loadIfUsable(Path file) {
+    try {
+      return KeptPlan.load(file);
+    } catch (IOException | PlanFormatException e) {
+      LOGGER.log(Level.WARNING, "no plan to start with, so the pool starts cold: " + e);
+      return NOTHING;
+    }
+  }
+
+  StepSettings stepSettings() {
+    return steps;
   }
 
   MemoryPlanner makePlanner() {
@@ -133,11 +194,123 @@ public final class TensorPoolBuilder {
   }
 
   /**
+   * Which plans compete for the shared pool; default what the system property {@code
+   * prmalloc.policies} says, else {@link PoolPolicies#ALL}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder policies(PoolPolicies value) {
+    policies = value;
+    return this;
+  }
+
+  /**
+   * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
+   * it is shared memory.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder plannedSteps(boolean value) {
+    steps = steps.withEnabled(value);
+    return this;
+  }
+
+  /**
+   * How many steps of one kind are served as planned at the same time, each in an arena of its own;
+   * those beyond get shared memory. Default twice the number of processors, at least 8.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is less than 1
+   */
+  public TensorPoolBuilder maxStepArenas(int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException("maxStepArenas " + value + " is less than 1");
+    }
+    steps = steps.withMaxArenas(value);
+    return this;
+  }
+
+  /**
+   * After how long an arena that no step wanted is given back; default a minute. It is looked for
+   * when steps end, and by {@link TensorPoolAllocator#trimSteps}.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder stepArenaIdle(Duration value) {
+    steps = steps.withIdle(checkNotNegative("stepArenaIdle", value));
+    return this;
+  }
+
+  /**
+   * How long a better plan for a step is looked for, in the background, once a first one is found;
+   * default a second, zero for not at all.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder stepPlanningTime(Duration value) {
+    steps = steps.withPlanningTime(checkNotNegative("stepPlanningTime", value));
+    return this;
+  }
+
+  private static Duration checkNotNegative(String name, Duration value) {
+    if (value.isNegative()) {
+      throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
+    }
+    return value;
+  }
+
+  /**
+   * Starts warm, with what another pool has learnt. Default what the file says that the system
+   * property {@code prmalloc.plan} names, read as {@link #plan(Path)} does, or as {@link
+   * #planIfUsable} does if {@code prmalloc.planIfUsable} is {@code true}; else nothing.
+   *
+   * <p>The plan is not trusted to be one for this pool's traffic: a step that asks for something
+   * else departs, requests without a block go elsewhere, and steps that depart too often are learnt
+   * anew.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder plan(KeptPlan value) {
+    kept = value;
+    return this;
+  }
+
+  /**
+   * Starts warm, with a plan from a file.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws UncheckedIOException if the file cannot be read
+   * @throws PlanFormatException if it is no plan, was cut short or changed
+   */
+  public TensorPoolBuilder plan(Path file) {
+    return plan(load(file));
+  }
+
+  /**
+   * Starts warm if the file can be read and holds a plan; else starts cold, with a warning in the
+   * log.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder planIfUsable(Path file) {
+    return plan(loadIfUsable(file));
+  }
+
+  /**
    * Makes the allocator.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
+   * @throws UncheckedIOException if a plan is to be read from a file and cannot be
+   * @throws PlanFormatException if such a file holds none
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {

@@ -32,8 +32,7 @@ final class HeuristicMethod implements PlanMethod {
   }
 
   @Override
-  public Plan plan(
-      PlanKind kind, TensorLifetimes tensors, PlanOptions options, Planning.Progress progress)
+  public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException {
     OrderOptions orders = options.orders();
     List<TensorUsageRecord> records = tensors.records();
@@ -59,11 +58,7 @@ final class HeuristicMethod implements PlanMethod {
         () ->
             new Plan.Offsets(
                 OrderSearch.assignOffsets(
-                    records,
-                    orders.order(),
-                    options.alignment(),
-                    search,
-                    (bytes, done) -> progress.goOn(search.kind().label(), bytes, done)),
+                    records, orders.order(), options.alignment(), search, orders.watch()),
                 Optional.empty()));
   }
 }

@@ -28,11 +28,20 @@ public interface PlanMethod {
    * <p>Threading: any thread.
    *
    * @param kind what it is asked for, and is defined for
-   * @param progress is told by those that take long
    * @throws IllegalArgumentException if the tensors are not for this strategy, such as too many
    * @throws TimeoutException if the time is over and there is no plan
    * @throws InterruptedException if the thread was interrupted
    */
-  Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options, Planning.Progress progress)
+  Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException;
+
+  /**
+   * The options of a run that nobody asked for by name: a strategy that can be cut short is to
+   * leave time to the others.
+   *
+   * <p>Threading: any thread.
+   */
+  default PlanOptions amongOthers(PlanOptions options) {
+    return options;
+  }
 }

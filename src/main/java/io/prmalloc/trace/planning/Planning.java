@@ -29,20 +29,6 @@ public final class Planning {
      * @param total how many there will be
      */
     void update(String strategy, int done, int total);
-
-    /**
-     * Is called by a strategy that improves its plan for as long as it is let.
-     *
-     * <p>Threading: a thread of the strategy's; the one that plans waits meanwhile.
-     *
-     * @param task what it does
-     * @param bestBytes the smallest total so far
-     * @param done how much of its time is used up, from 0 to 1
-     * @return whether it is to go on; if not, it answers with the best so far
-     */
-    default boolean goOn(String task, long bestBytes, double done) {
-      return true;
-    }
   }
 
   private final TensorLifetimes tensors;
@@ -114,15 +100,17 @@ public final class Planning {
     List<PlanRun> runs = new ArrayList<>();
     for (Choice choice : choices) {
       progress.update(choice.method.label(), runs.size(), choices.size());
-      runs.add(run(choice, progress));
+      runs.add(run(choice));
     }
     return runs;
   }
 
-  private PlanRun run(Choice choice, Progress progress) throws InterruptedException {
+  private PlanRun run(Choice choice) throws InterruptedException {
     long begin = System.nanoTime();
     try {
-      Plan plan = choice.method.plan(choice.kind, tensors, options, progress);
+      Plan plan =
+          choice.method.plan(
+              choice.kind, tensors, choice.named ? options : choice.method.amongOthers(options));
       long nanos = System.nanoTime() - begin;
       return new PlanRun(
           choice.method.label(),

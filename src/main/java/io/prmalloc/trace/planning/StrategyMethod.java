@@ -25,8 +25,7 @@ record StrategyMethod(MemoryStrategy strategy) implements PlanMethod {
   }
 
   @Override
-  public Plan plan(
-      PlanKind kind, TensorLifetimes tensors, PlanOptions options, Planning.Progress progress)
+  public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException {
     return TimedPlan.make(
         label(), options.timeout(), () -> plan(kind, tensors, options.alignment()));
