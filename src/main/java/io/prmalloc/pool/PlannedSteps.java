@@ -53,6 +53,8 @@ final class PlannedSteps implements StepSource {
   /** What sequences counted that are not kept in mind any more. Under the lock. */
   private final StepStats.Sum gone = new StepStats.Sum();
 
+  private final PoolCounts goneCounts = new PoolCounts();
+
   private volatile boolean closed;
 
   PlannedSteps(
@@ -114,6 +116,7 @@ final class PlannedSteps implements StepSource {
       if (!sequence.wasUsed() && sequence.retire()) {
         sequence.free();
         sequence.addTo(gone);
+        sequence.addTo(goneCounts);
         return Arrays.stream(known).filter(s -> s != sequence).toArray(StepSequence[]::new);
       }
     }
@@ -230,13 +233,15 @@ final class PlannedSteps implements StepSource {
     return sum.toStats();
   }
 
-  void addTo(PoolCounts counts) {
+  synchronized void addTo(PoolCounts counts) {
+    counts.addPast(goneCounts);
     for (StepSequence sequence : sequences) {
       sequence.addTo(counts);
     }
   }
 
-  void clearPeaks() {
+  synchronized void clearPeaks() {
+    goneCounts.largestBytes = 0;
     for (StepSequence sequence : sequences) {
       sequence.clearLargest();
     }

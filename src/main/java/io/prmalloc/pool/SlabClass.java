@@ -33,6 +33,9 @@ final class SlabClass {
   // lock. Should it be replaced at that moment, it was found exhausted under the lock before; then
   // the push that saw 1 waits for that lock, and finds the slab with all slots home that came
   // meanwhile.
+  //
+  // A trim takes slabs away that serve. Their stacks are closed then, so whoever still sees one
+  // finds nothing in it and comes to the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;
@@ -183,6 +186,35 @@ final class SlabClass {
     source.free(slab.region());
   }
 
+  /** Gives back every slab of which no slot is out; how many bytes those were. */
+  long trim() {
+    lock.lock();
+    try {
+      long before = bytesReserved;
+      for (Slab slab : List.copyOf(slabs)) {
+        if (slab.retire()) {
+          stopServing(slab);
+          giveBack(slab);
+        }
+      }
+      return before - bytesReserved;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void stopServing(Slab slab) {
+    slab.serving = false;
+    if (slab == spare) {
+      spare = null;
+    }
+    for (int stripe = 0; stripe < stripes.count(); stripe++) {
+      if (serving.get(stripe) == slab) {
+        serving.set(stripe, null);
+      }
+    }
+  }
+
   /**
    * Closes all slabs if all their slots are home. If so, this thread holds the class's lock from
    * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
@@ -233,8 +265,7 @@ final class SlabClass {
   void addTo(PoolCounts counts) {
     lock.lock();
     try {
-      counts.uses += returned.uses;
-      counts.largestBytes = Math.max(counts.largestBytes, returned.largestBytes);
+      counts.addPast(returned);
       counts.peakBytes += peakBytesReserved;
       for (Slab slab : slabs) {
         slab.addTo(counts);
