@@ -17,11 +17,19 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public abstract class Block extends CacheLinePadding {
 
-  // The state is a counter that goes up by four with every use:
+  // The state is a counter that goes up by eight with every use:
   //
-  //     4k      home      k uses are over
-  //     4k + 1  claimed   somebody alone has it, but it is not open
-  //     4k + 2  live      the stamp of use k + 1, which never comes again (2^61 uses)
+  //     8k      home      k uses are over
+  //     8k + 1  claimed   somebody alone has it, but it is not open
+  //     8k + 2  live      the stamp of use k + 1, which never comes again (2^60 uses)
+  //
+  // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
+  // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
+  // such a use adds as much as any other, and leaves
+  //
+  //     8k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
+  //
+  // so an observer costs those who are not observed a look at a number they hold in a register.
   //
   // That one word answers everything a handle must know:
   //
@@ -47,11 +55,15 @@ public abstract class Block extends CacheLinePadding {
 
   private static final long CLAIMED = 1;
   private static final long LIVE = 2;
-  private static final int USE_SHIFT = 2;
+  private static final long OBSERVED = 4;
+  private static final int USE_SHIFT = 3;
   private static final long HOME_MASK = -1L << USE_SHIFT;
 
-  /** From live to the next home. */
-  private static final long TO_HOME = 2;
+  /** From live to the next home, or to over. */
+  private static final long TO_HOME = 6;
+
+  /** What {@link #goHome} never says. */
+  private static final int TELL_OF_END = -1;
 
   private static final VarHandle STATE;
   private static final VarHandle VIEW_STAMP;
@@ -121,7 +133,7 @@ public abstract class Block extends CacheLinePadding {
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
    * free won. Stands in the way of every close: what takes long is for {@link #settle}.
    *
-   * @return 0 if nothing is left to do, else what {@link #settle} needs to know
+   * @return 0 if nothing is left to do, else what {@link #settle} needs to know, more than 0
    */
   protected abstract int goHome();
 
@@ -132,8 +144,14 @@ public abstract class Block extends CacheLinePadding {
    */
   protected abstract void settle(int news);
 
-  private void recycle() {
-    int news = goHome();
+  /**
+   * Tells that an observed use is over. Called once per such use, by the thread whose close or free
+   * won, while the block is nobody else's.
+   */
+  protected void tellOfEnd() {}
+
+  private void recycle(long stamp) {
+    int news = (stamp & OBSERVED) == 0 ? goHome() : TELL_OF_END;
     if (news != 0) {
       settleOutOfLine(news, OutOfLine.DEPTH);
     }
@@ -143,7 +161,19 @@ public abstract class Block extends CacheLinePadding {
   private void settleOutOfLine(int news, int depth) {
     if (depth > 0) {
       settleOutOfLine(news, depth - 1);
+    } else if (news == TELL_OF_END) {
+      endObserved();
     } else {
+      settle(news);
+    }
+  }
+
+  private void endObserved() {
+    tellOfEnd();
+    // Release: what was told of is acquired by the next claim.
+    STATE.setRelease(this, state & HOME_MASK);
+    int news = goHome();
+    if (news != 0) {
       settle(news);
     }
   }
@@ -178,9 +208,18 @@ public abstract class Block extends CacheLinePadding {
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = (state & HOME_MASK) | LIVE;
+    long stamp = (state & ~CLAIMED) | LIVE;
     STATE.setRelease(this, stamp);
     return stamp;
+  }
+
+  /**
+   * Asks for {@link #tellOfEnd} at the end of the use that is about to begin.
+   *
+   * <p>Threading: the thread that took the block from its home, alone, before the use begins.
+   */
+  public final void observe() {
+    state |= OBSERVED;
   }
 
   /**
@@ -228,7 +267,7 @@ public abstract class Block extends CacheLinePadding {
     if (!isOut(stamp) || !STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
       return false;
     }
-    recycle();
+    recycle(stamp);
     return true;
   }
 
@@ -243,7 +282,7 @@ public abstract class Block extends CacheLinePadding {
 
   /** Whether a stamp is one of a use. Threading: any thread. */
   public static boolean isOut(long stamp) {
-    return (stamp & ~HOME_MASK) == LIVE;
+    return (stamp & LIVE) != 0;
   }
 
   /** Whether a stamp says that the block is at home. Threading: any thread. */
@@ -253,7 +292,7 @@ public abstract class Block extends CacheLinePadding {
 
   /** Which use of its block a stamp is of, from 1. Threading: any thread. */
   public static long useOf(long stamp) {
-    return (stamp + LIVE) >>> USE_SHIFT;
+    return (stamp >>> USE_SHIFT) + ((stamp & LIVE) >>> 1);
   }
 
   /**
@@ -266,14 +305,14 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean revoke() {
     long stamp = (long) STATE.getAcquire(this);
-    return isOut(stamp) && STATE.compareAndSet(this, stamp, stamp + TO_HOME + CLAIMED);
+    return isOut(stamp) && STATE.compareAndSet(this, stamp, (useOf(stamp) << USE_SHIFT) | CLAIMED);
   }
 
   final void close(long stamp, int bytes) {
     if (!STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
       throw closed(bytes);
     }
-    recycle();
+    recycle(stamp);
   }
 
   final boolean isLive(long stamp) {

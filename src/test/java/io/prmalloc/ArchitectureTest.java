@@ -26,6 +26,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
+          .layer("recording")
+          .definedBy("io.prmalloc.recording..")
           .layer("lifetime")
           .definedBy("io.prmalloc.lifetime..")
           .layer("plan")
@@ -48,6 +50,8 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("trace", "cli")
+          .whereLayer("recording")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("tflite")
@@ -95,6 +99,7 @@ class ArchitectureTest {
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
               "io.prmalloc.pool..",
+              "io.prmalloc.recording..",
               "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()

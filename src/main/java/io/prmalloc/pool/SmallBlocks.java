@@ -34,8 +34,15 @@ final class SmallBlocks {
    */
   PooledBlock allocateSlowly(int totalBytes, int alignment) {
     SlabClass slots = classes[SizeClasses.classOf(totalBytes, alignment)];
-    PooledBlock block = slots.take(alignment);
+    PooledBlock block = slots.takeServed(alignment);
     return block != null ? block : slots.allocateFromNext(alignment);
+  }
+
+  /** Lets {@link #take} find nothing, or again what it can. One thread at a time. */
+  void observe(boolean observed) {
+    for (SlabClass slabClass : classes) {
+      slabClass.observe(observed);
+    }
   }
 
   /**

@@ -16,8 +16,12 @@ import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -73,6 +77,8 @@ public final class TensorPoolAllocator implements Allocator {
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
+  private final RawAddresses raw;
+  private final PoolWatch watch;
 
   private volatile BinTable bins;
 
@@ -87,10 +93,16 @@ public final class TensorPoolAllocator implements Allocator {
     this.maxOversize = builder.maxOversize();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
+    this.outside = new RegionHeap(source, this::released);
+    this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
+    this.raw = new RawAddresses(this, directory, outside, log);
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
     this.books = new PoolBooks(source, small, outside, directory, this::countedBins);
     planner.bind(this::onPlan);
+  }
+
+  private void released(Object ticket) {
+    watch.released(ticket);
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
@@ -109,12 +121,66 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Opens a step: {@code planner().collect()}.
+   * Opens a step: {@code planner().collect()}, and recordings and leak detection know of it too.
    *
    * <p>Threading: any thread.
    */
   public ScopedMemoryCollector collect() {
-    return planner.collect();
+    ScopedMemoryCollector step = planner.collect();
+    return watch.isObserved() ? watch.observed(step) : step;
+  }
+
+  /**
+   * Records what goes out and comes back from now on, with {@link RecordingOptions#DEFAULT}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file) {
+    return record(file, RecordingOptions.DEFAULT);
+  }
+
+  /**
+   * Records what goes out and comes back from now on. Of what is out already nothing is recorded.
+   * Requests take a longer way meanwhile, and as long as before when it is over.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @param options how large the file may become, and what happens when it is written too slowly
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file, RecordingOptions options) {
+    lifecycle.lock();
+    try {
+      checkNotClosed();
+      return watch.record(file, options);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("allocator " + name() + " is closed");
+    }
+  }
+
+  /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
+  private void observe(boolean observed) {
+    small.observe(observed);
+    BinTable table = bins;
+    if (table != null) {
+      table.observe(observed);
+      // Publishes it again, for the way was barred by a plain write.
+      bins = table;
+    }
   }
 
   /**
@@ -144,7 +210,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
-  private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
+  PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
     }
@@ -156,8 +222,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
-  private Block takeOutOfLine(
-      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+  Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
     return depth > 0
         ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
         : takeSlowly(bytes, alignment, smallHeader, largeHeader);
@@ -166,7 +231,8 @@ public final class TensorPoolAllocator implements Allocator {
   /** What the first look did not find. */
   private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
     try {
-      return takeFromNext(bytes, alignment, smallHeader, largeHeader);
+      Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
+      return watch.taken(block, bytes, alignment);
     } catch (OutOfNativeMemoryException refused) {
       // Of a raw address nobody sees the exception, so what is in use is not added up for it.
       throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
@@ -177,7 +243,7 @@ public final class TensorPoolAllocator implements Allocator {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
           ? small.allocateSlowly((int) bytes + smallHeader, alignment)
-          : outside.acquire(bytes, alignment, largeHeader, null);
+          : watch.acquire(bytes, alignment, largeHeader, null);
     }
     BinTable table = bins;
     if (table == null) {
@@ -193,17 +259,15 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Block takeOutside(long bytes, int alignment, int headerBytes) {
-    if (closed) {
-      // The heap would say so too, but only after it had asked the system for memory.
-      throw new IllegalStateException("allocator " + name() + " is closed");
-    }
+    // The heap would say so too, but only after it had asked the system for memory.
+    checkNotClosed();
     Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
     if (tracked == null) {
-      return outside.acquire(bytes, alignment, headerBytes, null);
+      return watch.acquire(bytes, alignment, headerBytes, null);
     }
     boolean taken = false;
     try {
-      Block block = outside.acquire(bytes, alignment, headerBytes, tracked);
+      Block block = watch.acquire(bytes, alignment, headerBytes, tracked);
       taken = true;
       return block;
     } finally {
@@ -215,17 +279,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   @Override
   public long allocateRaw(long alignment, long bytes) {
-    Requests.checkAlignment(alignment);
-    int header = (int) Math.max(HeaderDescriptor.FULL_BYTES, alignment);
-    Requests.totalBytes(bytes, header);
-    if (!directory.isEnabled()) {
-      directory.enable();
-    }
-    try {
-      return openRaw((int) alignment, bytes, header);
-    } catch (OutOfNativeMemoryException notToBeHad) {
-      return 0;
-    }
+    return raw.allocate(alignment, bytes);
   }
 
   @Override
@@ -233,114 +287,10 @@ public final class TensorPoolAllocator implements Allocator {
     return log.allocateRaw(this, alignment, bytes, attributes);
   }
 
-  private long openRaw(int alignment, long bytes, int header) {
-    int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
-    // The address of no bytes must lie inside its block too, for there it is looked up.
-    int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
-    Block block = takeReady(bytes, alignment, smallRoom, header);
-    if (block == null) {
-      block = takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
-    }
-    return block instanceof PooledBlock pooled
-        ? openPooledRaw(pooled, bytes, smallHeader, header)
-        : openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
-  }
-
-  private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
-    if (!block.isSmall()) {
-      int bin = bins.index(bytes + header);
-      return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
-    }
-    block.openRaw(bytes, smallHeader);
-    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
-    return block.startAddress() + smallHeader;
-  }
-
-  private static long openLargeRaw(
-      Block block, long start, long bytes, int header, int bin, int internalBin) {
-    block.openRaw(bytes, header);
-    HeaderDescriptor.writeFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        bin,
-        internalBin,
-        start,
-        header,
-        bytes);
-    return start + header;
-  }
-
   @Override
   public void deallocateRaw(long address) {
-    if (address == 0) {
-      return;
-    }
-    BinTable table = bins;
-    Block block = table == null ? null : table.find(address);
-    if (block == null) {
-      block = directory.find(address);
-    }
-    if (block instanceof PooledBlock pooled) {
-      deallocatePooled(pooled, address);
-    } else {
-      deallocateOutside(outside.findRaw(address), address);
-    }
-  }
-
-  private void deallocatePooled(PooledBlock block, long address) {
-    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
-    // end.
-    long stamp = block.stamp();
-    int header = block.headerBytes();
-    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
-      releaseLogged(address);
-      return;
-    }
-    int user = block.offset() + header;
-    if (block.isSmall()) {
-      HeaderDescriptor.checkLight(block.region().buffer(), user, header);
-    } else {
-      int bytes = block.sizeBytes();
-      HeaderDescriptor.checkFull(
-          block.region().buffer(),
-          user,
-          Block.useOf(stamp),
-          bins.index((long) bytes + header),
-          block.bin(),
-          block.startAddress(),
-          header,
-          bytes);
-    }
-    if (!block.closeRaw(stamp)) {
-      throw PoolBooks.notOurs(address);
-    }
-  }
-
-  private void deallocateOutside(Block block, long address) {
-    if (block == null || !block.isLive()) {
-      releaseLogged(address);
-      return;
-    }
-    int header = block.headerBytes();
-    HeaderDescriptor.checkFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        -1,
-        -1,
-        address - header,
-        header,
-        block.sizeBytes());
-    if (!block.closeRaw()) {
-      throw PoolBooks.notOurs(address);
-    }
-  }
-
-  /** An address with no header of ours in front may be one that was logged, else is not ours. */
-  private void releaseLogged(long address) {
-    if (!log.release(address)) {
-      throw PoolBooks.notOurs(address);
+    if (address != 0) {
+      raw.deallocate(address);
     }
   }
 
@@ -355,6 +305,7 @@ public final class TensorPoolAllocator implements Allocator {
       BinTable table = takeover.reserve(made, blocks, maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
+      table.observe(watch.isObserved());
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
@@ -414,6 +365,11 @@ public final class TensorPoolAllocator implements Allocator {
     return true;
   }
 
+  /** The plan that serves now, or null. Acquires what onPlan published. */
+  BinTable bins() {
+    return bins;
+  }
+
   private BinTable countedBins() {
     BinTable table = bins;
     return table != null ? table : closedBins;
@@ -442,12 +398,14 @@ public final class TensorPoolAllocator implements Allocator {
         return;
       }
       if (!retireAll()) {
+        watch.stillInUse();
         throw books.stillInUse();
       }
       release();
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   /** Makes sure that nothing is out and nothing can be taken; else leaves everything as it was. */
@@ -478,6 +436,7 @@ public final class TensorPoolAllocator implements Allocator {
     lifecycle.lock();
     try {
       if (!closed) {
+        watch.stillInUse();
         outside.closeForcibly();
         release();
         log.forget();
@@ -485,6 +444,7 @@ public final class TensorPoolAllocator implements Allocator {
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   private void release() {

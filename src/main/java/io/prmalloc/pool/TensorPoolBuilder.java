@@ -133,14 +133,16 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Makes the allocator.
+   * Makes the allocator. If the system property {@value RecordProperty#NAME} is set, it records
+   * from the start.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
+   * @throws java.io.UncheckedIOException if the recording's file cannot be written
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {
-    return new TensorPoolAllocator(this);
+    return RecordProperty.obey(new TensorPoolAllocator(this));
   }
 }

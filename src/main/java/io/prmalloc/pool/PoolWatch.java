@@ -1,0 +1,167 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Who observes a pool, and how they are told.
+ *
+ * <p>Threading: any thread.
+ */
+final class PoolWatch {
+
+  // Nothing on the common way asks whether there are observers. Instead that way finds nothing
+  // while there are some (BinTable.observe, SlabClass.observe), so that every request comes to
+  // takeSlowly, where they are told and the block is marked (Block.observe). The mark is part of
+  // the stamp, so a close knows from a number it has in hand whether to tell.
+  //
+  //   begins to observe   first the observers are published, then the common way is barred: who is
+  //                       on it is not observed, and neither is the release of what it took
+  //   ends                first they are taken back, then the way is opened; who was marked before
+  //                       tells those who were told of its allocation
+  //
+  // Blocks outside the pool have a ticket for the heap of regions, and that leads to observers.
+
+  /** What bars the common way, and opens it again. */
+  interface Gate {
+    void observe(boolean observed);
+  }
+
+  private final RegionHeap outside;
+  private final MemoryPlanner planner;
+
+  /** The pool's own, under which it is closed and its bins are published. */
+  private final Lock lifecycle;
+
+  private final Gate gate;
+
+  /** Never empty, and not changed once it is there; null if there are none. */
+  private volatile PoolObserver[] observers;
+
+  PoolWatch(RegionHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+    this.outside = outside;
+    this.planner = planner;
+    this.lifecycle = lifecycle;
+    this.gate = gate;
+  }
+
+  boolean isObserved() {
+    return observers != null;
+  }
+
+  /** Begins to tell an observer. The caller holds the lifecycle's lock. */
+  void attach(PoolObserver observer) {
+    PoolObserver[] before = observers;
+    PoolObserver[] after =
+        before == null ? new PoolObserver[1] : Arrays.copyOf(before, before.length + 1);
+    after[after.length - 1] = observer;
+    observers = after;
+    if (before == null) {
+      gate.observe(true);
+    }
+  }
+
+  private void detach(PoolObserver observer) {
+    lifecycle.lock();
+    try {
+      PoolObserver[] before = observers;
+      if (before == null) {
+        return;
+      }
+      PoolObserver[] after =
+          Arrays.stream(before).filter(other -> other != observer).toArray(PoolObserver[]::new);
+      observers = after.length == 0 ? null : after;
+      if (after.length == 0) {
+        gate.observe(false);
+      }
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** Begins a recording. The caller holds the lifecycle's lock. */
+  Recording record(Path file, RecordingOptions options) {
+    RecordingObserver observer = new RecordingObserver(file, options, this::detach);
+    attach(observer);
+    return observer.recording();
+  }
+
+  /** Tells of a block of the pool that is about to go out. */
+  Block taken(Block block, long bytes, int alignment) {
+    PoolObserver[] seen = observers;
+    if (seen != null && block instanceof PooledBlock pooled) {
+      pooled.observation().begin(seen, bytes, alignment);
+      pooled.observe();
+    }
+    return block;
+  }
+
+  /**
+   * Takes a block outside the pool, and tells of it.
+   *
+   * @param tracked what the planner is to be told when it is back, or null
+   */
+  Block acquire(long bytes, int alignment, int headerBytes, Tracked tracked) {
+    PoolObserver[] seen = observers;
+    if (seen == null) {
+      return outside.acquire(bytes, alignment, headerBytes, tracked);
+    }
+    Observation observation = new Observation(tracked);
+    Block block = outside.acquire(bytes, alignment, headerBytes, observation);
+    observation.begin(seen, bytes, alignment);
+    return block;
+  }
+
+  /** A block with a ticket is back in the heap of regions. */
+  void released(Object ticket) {
+    Tracked tracked;
+    if (ticket instanceof Observation observation) {
+      observation.end();
+      tracked = observation.tracked();
+    } else {
+      tracked = (Tracked) ticket;
+    }
+    if (tracked != null) {
+      planner.trackFree(tracked);
+    }
+  }
+
+  /** A step, of which the observers are told. */
+  ScopedMemoryCollector observed(ScopedMemoryCollector step) {
+    PoolObserver[] seen = observers;
+    if (seen == null) {
+      return step;
+    }
+    long[] tickets = Arrays.stream(seen).mapToLong(PoolObserver::stepOpened).toArray();
+    return step.whenClosed(
+        () -> {
+          for (int i = 0; i < tickets.length; i++) {
+            seen[i].stepClosed(tickets[i]);
+          }
+        });
+  }
+
+  /** The pool is to be closed, and something is out. */
+  void stillInUse() {
+    PoolObserver[] seen = observers;
+    if (seen != null) {
+      Arrays.stream(seen).forEach(PoolObserver::stillInUse);
+    }
+  }
+
+  /** The pool is closed. The caller holds no lock. */
+  void poolClosed() {
+    PoolObserver[] seen = observers;
+    if (seen != null) {
+      Arrays.stream(seen).forEach(PoolObserver::poolClosed);
+    }
+  }
+}
