@@ -153,25 +153,25 @@ public abstract class Block extends CacheLinePadding {
   private void recycle(long stamp) {
     int news = (stamp & OBSERVED) == 0 ? goHome() : TELL_OF_END;
     if (news != 0) {
-      settleOutOfLine(news, OutOfLine.DEPTH);
+      settleOutOfLine(news, stamp, OutOfLine.DEPTH);
     }
   }
 
   /** {@link #settle} out of line: see {@link OutOfLine}. */
-  private void settleOutOfLine(int news, int depth) {
+  private void settleOutOfLine(int news, long stamp, int depth) {
     if (depth > 0) {
-      settleOutOfLine(news, depth - 1);
+      settleOutOfLine(news, stamp, depth - 1);
     } else if (news == TELL_OF_END) {
-      endObserved();
+      endObserved(stamp);
     } else {
       settle(news);
     }
   }
 
-  private void endObserved() {
+  private void endObserved(long stamp) {
     tellOfEnd();
     // Release: what was told of is acquired by the next claim.
-    STATE.setRelease(this, state & HOME_MASK);
+    STATE.setRelease(this, (stamp + TO_HOME) & HOME_MASK);
     int news = goHome();
     if (news != 0) {
       settle(news);

@@ -196,18 +196,14 @@ final class BinTable {
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
-    PooledBlock block = alignment <= MIN_ALIGNMENT ? takeObserved(totalBytes) : null;
-    if (block != null) {
-      return block;
-    }
-    block = takeSlowly(totalBytes, alignment, listed);
+    PooledBlock block = takeSlowly(totalBytes, alignment, listed);
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
   }
 
   /** What {@link #take} would have found, were it not observed. */
-  private PooledBlock takeObserved(long totalBytes) {
+  PooledBlock takeObserved(long totalBytes) {
     int list = index(totalBytes);
-    return directLists == 0 && list < allDirectLists ? ready.take(list) : null;
+    return list < allDirectLists ? ready.take(list) : null;
   }
 
   /**

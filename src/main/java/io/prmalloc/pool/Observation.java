@@ -11,12 +11,17 @@ final class Observation {
 
   // One for each block of the pool that was ever observed, used again and again: no garbage.
   // Observers come and go; those who heard of an allocation hear of its release, and nobody else.
+  //
+  // Mostly there is one, whose ticket is kept in a field. Who was told is written down only when it
+  // changes: to store a reference is what the collector makes the most expensive of stores.
 
   private static final PoolObserver[] NOBODY = {};
+  private static final long[] NONE = {};
 
   private final Tracked tracked;
   private PoolObserver[] told = NOBODY;
-  private long[] tickets = new long[1];
+  private long firstTicket;
+  private long[] furtherTickets = NONE;
 
   /**
    * @param tracked what the planner is to be told when the memory is back, or null
@@ -29,23 +34,36 @@ final class Observation {
     return tracked;
   }
 
-  /** Tells of the allocation. */
+  /**
+   * Tells of the allocation.
+   *
+   * @param observers at least one
+   */
   void begin(PoolObserver[] observers, long bytes, long alignment) {
-    if (tickets.length < observers.length) {
-      tickets = new long[observers.length];
+    if (told != observers) {
+      told = observers;
     }
-    for (int i = 0; i < observers.length; i++) {
-      tickets[i] = observers[i].allocated(bytes, alignment);
+    firstTicket = observers[0].allocated(bytes, alignment);
+    if (observers.length > 1) {
+      tellOthers(observers, bytes, alignment);
     }
-    told = observers;
+  }
+
+  private void tellOthers(PoolObserver[] observers, long bytes, long alignment) {
+    if (furtherTickets.length != observers.length) {
+      furtherTickets = new long[observers.length];
+    }
+    for (int i = 1; i < observers.length; i++) {
+      furtherTickets[i] = observers[i].allocated(bytes, alignment);
+    }
   }
 
   /** Tells of the release. */
   void end() {
     PoolObserver[] observers = told;
-    told = NOBODY;
-    for (int i = 0; i < observers.length; i++) {
-      observers[i].released(tickets[i]);
+    observers[0].released(firstTicket);
+    for (int i = 1; i < observers.length; i++) {
+      observers[i].released(furtherTickets[i]);
     }
   }
 }

@@ -26,6 +26,11 @@ final class SmallBlocks {
     return classes[SizeClasses.classOf(totalBytes, alignment)].take(alignment);
   }
 
+  /** What {@link #take} would have found, were it not barred. */
+  PooledBlock takeObserved(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes, alignment)].takeServed(alignment);
+  }
+
   /**
    * Takes a slot, from a new slab if need be.
    *

@@ -230,6 +230,31 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** What the first look did not find. */
   private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
+    PooledBlock ready =
+        watch.isObserved() ? takeObserved(bytes, alignment, smallHeader, largeHeader) : null;
+    return ready != null
+        ? watch.taken(ready, bytes, alignment)
+        : takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+  }
+
+  /** What {@link #takeReady} would have found, were it not barred. */
+  private PooledBlock takeObserved(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (alignment > DEFAULT_ALIGNMENT) {
+      return null;
+    }
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return small.takeObserved((int) bytes + smallHeader, alignment);
+    }
+    BinTable table = bins;
+    return table == null ? null : table.takeObserved(bytes + largeHeader);
+  }
+
+  /** Out of line, or it would keep what precedes it, which is quick, from being inlined. */
+  private Block takeUnready(
+      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+    if (depth > 0) {
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, depth - 1);
+    }
     try {
       Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
       return watch.taken(block, bytes, alignment);

@@ -14,13 +14,17 @@ final class EventRing {
   // place in the order of all events and its slot in the ring at once, so there is nothing to sort
   // later, and no second counter that must agree with the first.
   //
-  //   slot of tick t, at t modulo the capacity:   | value | thread and kind | t + 1 | unused |
+  //   slot of tick t, at t modulo the capacity:   | value | thread, lap, kind |
   //
-  // The third word is written last, with release, and says that the slot holds tick t; the writer
-  // acquires it. Slots of ticks below `limit` are free to be written: the writer raises it as it
-  // goes on, and a tick at or over it has to wait. Two neighbours share a cache line, for to keep
-  // them apart would double the ring, and threads that append at the same time fight for the
-  // counter anyway.
+  // The second word is written last, with release, and by its lap, the number of times the ring was
+  // gone round, says that the slot holds tick t and not the one before it there; the writer acquires
+  // it. (The lap wraps after 2^16 times, but the slot's last tenant is always of the lap before.)
+  // Slots of ticks below `limit` are free to be written: the writer raises it as it goes on, and a
+  // tick at or over it has to wait.
+  //
+  // Slots are as small as can be, because to write one is to fetch its cache line back from the
+  // writer's processor, and that is most of what an event costs. So threads that append at the same
+  // time share lines; they fight for the counter anyway.
   //
   // A ring that is sealed gives out ticks no slot will ever be free for; the last good one is below
   // sealedAt.
@@ -28,9 +32,13 @@ final class EventRing {
   /** Ticks from here on are of events that came too late. */
   static final long TOO_LATE = 1L << 62;
 
-  private static final int SLOT_SHIFT = 2;
-  private static final int THREAD_SHIFT = 8;
-  private static final int KIND_MASK = (1 << THREAD_SHIFT) - 1;
+  /** The low bits of a thread's id that are kept. */
+  private static final int THREAD_BITS = 40;
+
+  private static final int LAP_SHIFT = 8;
+  private static final int THREAD_SHIFT = Long.SIZE - THREAD_BITS;
+  private static final int KIND_MASK = (1 << LAP_SHIFT) - 1;
+  private static final int LAP_MASK = ((1 << THREAD_SHIFT) - 1) & ~KIND_MASK;
 
   /** The counter has two cache lines before and behind it for itself. */
   private static final int COUNTER_AT = 16;
@@ -40,6 +48,7 @@ final class EventRing {
   private final long[] counter = new long[2 * COUNTER_AT];
   private final long[] words;
   private final int mask;
+  private final int capacityShift;
   private volatile long limit;
   private volatile long sealedAt = -1;
 
@@ -49,7 +58,12 @@ final class EventRing {
   EventRing(int capacity) {
     int slots = capacity == 1 ? 1 : Integer.highestOneBit(capacity - 1) << 1;
     mask = slots - 1;
-    words = new long[slots << SLOT_SHIFT];
+    capacityShift = Integer.numberOfTrailingZeros(slots);
+    words = new long[2 * slots];
+    // As if all had been there in the lap before the first.
+    for (int slot = 0; slot < slots; slot++) {
+      words[2 * slot + 1] = LAP_MASK;
+    }
     limit = slots;
   }
 
@@ -74,28 +88,37 @@ final class EventRing {
    * @return the tick
    */
   long publish(long tick, int what, long value) {
-    int at = ((int) tick & mask) << SLOT_SHIFT;
+    int at = slotOf(tick);
     words[at] = value;
-    words[at + 1] = Thread.currentThread().getId() << THREAD_SHIFT | what;
-    LONGS.setRelease(words, at + 2, tick + 1);
+    long thread = Thread.currentThread().getId() << THREAD_SHIFT;
+    LONGS.setRelease(words, at + 1, thread | lapOf(tick) | what);
     return tick;
+  }
+
+  private int slotOf(long tick) {
+    return ((int) tick & mask) << 1;
+  }
+
+  private long lapOf(long tick) {
+    return (tick >>> capacityShift << LAP_SHIFT) & LAP_MASK;
   }
 
   /** Whether the slot of a tick is filled; then the next three say with what. */
   boolean isPublished(long tick) {
-    return (long) LONGS.getAcquire(words, (((int) tick & mask) << SLOT_SHIFT) + 2) == tick + 1;
+    long word = (long) LONGS.getAcquire(words, slotOf(tick) + 1);
+    return (word & LAP_MASK) == lapOf(tick);
   }
 
   long value(long tick) {
-    return words[((int) tick & mask) << SLOT_SHIFT];
+    return words[slotOf(tick)];
   }
 
   long thread(long tick) {
-    return words[(((int) tick & mask) << SLOT_SHIFT) + 1] >>> THREAD_SHIFT;
+    return words[slotOf(tick) + 1] >>> THREAD_SHIFT;
   }
 
   int what(long tick) {
-    return (int) words[(((int) tick & mask) << SLOT_SHIFT) + 1] & KIND_MASK;
+    return (int) words[slotOf(tick) + 1] & KIND_MASK;
   }
 
   /** The reader is done with all ticks below this one. */

@@ -24,7 +24,9 @@ public enum TraceFormat {
   /** CSV {@code id,size,first,last}: tasks, both included; sizes may be shapes, {@code 2x8}. */
   RECORDS,
   /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
-  GRAPH;
+  GRAPH,
+  /** What the recorder of a live allocator writes; the whole of it is one step. */
+  RECORDING;
 
   /** As the command line has it: {@code events}, {@code lifetimes}. Threading: any thread. */
   public String label() {
@@ -39,7 +41,8 @@ public enum TraceFormat {
    * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
    * not blank starts with {@code a} or {@code f} and a blank is {@code events}, one whose first
    * line names the columns of {@code lifetimes} or {@code records} is that, one that starts with a
-   * brace, or has TensorFlow Lite's mark or name, is {@code graph}.
+   * brace, or has TensorFlow Lite's mark or name, is {@code graph}, one with a recorder's mark is
+   * {@code recording}.
    *
    * <p>Threading: any thread.
    *
@@ -52,6 +55,9 @@ public enum TraceFormat {
     }
     if (GraphInput.isModel(path)) {
       return GRAPH;
+    }
+    if (RecordingTraces.isRecording(path)) {
+      return RECORDING;
     }
     String start = new String(startOf(path), StandardCharsets.UTF_8).replaceFirst("^\uFEFF", "");
     if (start.isBlank()) {
@@ -107,6 +113,10 @@ public enum TraceFormat {
       case MNN -> MnnReader.read(path, batch).toTrace();
       case EVENTS -> EventsReader.read(path.toString(), bytes(path, batch));
       case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
+      case RECORDING -> {
+        checkNoBatch(path, batch);
+        yield RecordingTraces.read(path);
+      }
     };
   }
 
@@ -123,7 +133,7 @@ public enum TraceFormat {
    */
   public TensorLifetimes readLifetimes(Path path, Integer batch) {
     return switch (this) {
-      case EVENTS, MNN -> TensorLifetimes.of(read(path, batch));
+      case EVENTS, MNN, RECORDING -> TensorLifetimes.of(read(path, batch));
       case LIFETIMES ->
           LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
       case RECORDS ->
