@@ -17,34 +17,12 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public abstract class Block extends CacheLinePadding {
 
-  // The state is a counter that goes up by eight with every use:
+  // The state is one word, which says whether the block is at home, and which use it is in if not:
+  // see BlockState.
   //
-  //     8k      home      k uses are over
-  //     8k + 1  claimed   somebody alone has it, but it is not open
-  //     8k + 2  live      the stamp of use k + 1, which never comes again (2^60 uses)
-  //
-  // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
-  // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
-  // such a use adds as much as any other, and leaves
-  //
-  //     8k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
-  //
-  // so an observer costs those who are not observed a look at a number they hold in a register.
-  //
-  // That one word answers everything a handle must know:
-  //
-  //   claim     home to claimed, by a compare-and-set that one of several takers wins. Where a
-  //             block is found in a place that gives it to one taker alone (a stack, the system),
-  //             there is nothing to win and it goes from home to live.
-  //   open      to live, by a release store: whoever acquires the stamp sees the fields written
-  //             before it.
-  //   close     live to the next home, by a compare-and-set that exactly one of several closers
-  //             wins. Its release is acquired by the next claim, or through the stack on which
-  //             goHome() puts the block.
-  //   live?     state == stamp. A stale handle's stamp is never equal again, whoever has the
-  //             block now.
-  //
-  // Uses are counted by the same word, so the pool needs no counter of hits on its way.
+  // A block may be confined (see Confinement): while a thread has it for its own, that thread's
+  // close is a look and a release store, for nobody else may reopen it. Its owner reads from the
+  // state that it is home, so goHome is not called.
   //
   // The views are made once per block and adjusted at the first call of each use: no garbage. The
   // byte buffer is made with the block, for to make it at the first look would be a call in the
@@ -52,15 +30,6 @@ public abstract class Block extends CacheLinePadding {
   // OutOfLine). The stamp for which a view was adjusted is written with release and read with
   // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
   // neither final nor volatile.
-
-  private static final long CLAIMED = 1;
-  private static final long LIVE = 2;
-  private static final long OBSERVED = 4;
-  private static final int USE_SHIFT = 3;
-  private static final long HOME_MASK = -1L << USE_SHIFT;
-
-  /** From live to the next home, or to over. */
-  private static final long TO_HOME = 6;
 
   /** What {@link #goHome} never says. */
   private static final int TELL_OF_END = -1;
@@ -86,6 +55,7 @@ public abstract class Block extends CacheLinePadding {
   private final int offset;
   private final int capacityBytes;
   private final ByteBuffer view;
+  private final Confinement confinement;
 
   private long state;
   private int sizeBytes;
@@ -101,6 +71,8 @@ public abstract class Block extends CacheLinePadding {
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW_STAMP
   private long unsafeViewStamp;
 
+  private long startAddress;
+
   /**
    * A block at home.
    *
@@ -111,10 +83,22 @@ public abstract class Block extends CacheLinePadding {
    * @param capacityBytes how many bytes it has
    */
   protected Block(MemoryRegion region, long offset, long capacityBytes) {
+    this(region, offset, capacityBytes, null);
+  }
+
+  /**
+   * A block at home that one thread at a time takes, and any thread closes.
+   *
+   * <p>Threading: the maker publishes the block safely.
+   *
+   * @param confinement says which thread; {@link #goHome} of a confined block is never called
+   */
+  protected Block(MemoryRegion region, long offset, long capacityBytes, Confinement confinement) {
     this.region = region;
     this.offset = Math.toIntExact(offset);
     this.capacityBytes = Math.toIntExact(capacityBytes);
     this.view = region.buffer().slice(this.offset, this.capacityBytes);
+    this.confinement = confinement;
   }
 
   /**
@@ -127,6 +111,7 @@ public abstract class Block extends CacheLinePadding {
     this.offset = 0;
     this.capacityBytes = Math.toIntExact(region.sizeBytes());
     this.view = region.buffer();
+    this.confinement = null;
   }
 
   /**
@@ -150,10 +135,29 @@ public abstract class Block extends CacheLinePadding {
    */
   protected void tellOfEnd() {}
 
+  /** From live to home; false, and nothing has changed, if the stamp is not the current one. */
+  private boolean leave(long stamp) {
+    Confinement own = confinement;
+    return (own != null && own.isMine())
+        ? leaveAsOwner(stamp)
+        : STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME);
+  }
+
+  /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
+  private boolean leaveAsOwner(long stamp) {
+    if ((long) STATE.getOpaque(this) != stamp) {
+      return false;
+    }
+    STATE.setRelease(this, stamp + BlockState.TO_HOME);
+    return true;
+  }
+
   private void recycle(long stamp) {
-    int news = (stamp & OBSERVED) == 0 ? goHome() : TELL_OF_END;
-    if (news != 0) {
-      settleOutOfLine(news, stamp, OutOfLine.DEPTH);
+    if (confinement == null) {
+      int news = (stamp & BlockState.OBSERVED) == 0 ? goHome() : TELL_OF_END;
+      if (news != 0) {
+        settleOutOfLine(news, stamp, OutOfLine.DEPTH);
+      }
     }
   }
 
@@ -171,7 +175,7 @@ public abstract class Block extends CacheLinePadding {
   private void endObserved(long stamp) {
     tellOfEnd();
     // Release: what was told of is acquired by the next claim.
-    STATE.setRelease(this, (stamp + TO_HOME) & HOME_MASK);
+    STATE.setRelease(this, BlockState.home(stamp + BlockState.TO_HOME));
     int news = goHome();
     if (news != 0) {
       settle(news);
@@ -208,7 +212,7 @@ public abstract class Block extends CacheLinePadding {
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = (state & ~CLAIMED) | LIVE;
+    long stamp = BlockState.live(state);
     STATE.setRelease(this, stamp);
     return stamp;
   }
@@ -219,7 +223,7 @@ public abstract class Block extends CacheLinePadding {
    * <p>Threading: the thread that took the block from its home, alone, before the use begins.
    */
   public final void observe() {
-    state |= OBSERVED;
+    state |= BlockState.OBSERVED;
   }
 
   /**
@@ -229,7 +233,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean claim() {
     long seen = (long) STATE.getOpaque(this);
-    return isHome(seen) && STATE.compareAndSet(this, seen, seen + CLAIMED);
+    return isHome(seen) && STATE.compareAndSet(this, seen, seen + BlockState.CLAIMED);
   }
 
   /**
@@ -239,7 +243,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final void giveUp() {
     // Release: what this thread saw of the block is acquired by the next claim.
-    STATE.setRelease(this, state & HOME_MASK);
+    STATE.setRelease(this, BlockState.home(state));
   }
 
   /**
@@ -264,7 +268,7 @@ public abstract class Block extends CacheLinePadding {
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {
-    if (!isOut(stamp) || !STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
+    if (!isOut(stamp) || !leave(stamp)) {
       return false;
     }
     recycle(stamp);
@@ -282,17 +286,17 @@ public abstract class Block extends CacheLinePadding {
 
   /** Whether a stamp is one of a use. Threading: any thread. */
   public static boolean isOut(long stamp) {
-    return (stamp & LIVE) != 0;
+    return BlockState.isOut(stamp);
   }
 
   /** Whether a stamp says that the block is at home. Threading: any thread. */
   public static boolean isHome(long stamp) {
-    return (stamp & ~HOME_MASK) == 0;
+    return BlockState.isHome(stamp);
   }
 
   /** Which use of its block a stamp is of, from 1. Threading: any thread. */
   public static long useOf(long stamp) {
-    return (stamp >>> USE_SHIFT) + ((stamp & LIVE) >>> 1);
+    return BlockState.useOf(stamp);
   }
 
   /**
@@ -305,11 +309,11 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean revoke() {
     long stamp = (long) STATE.getAcquire(this);
-    return isOut(stamp) && STATE.compareAndSet(this, stamp, (useOf(stamp) << USE_SHIFT) | CLAIMED);
+    return isOut(stamp) && STATE.compareAndSet(this, stamp, BlockState.claimedAfter(stamp));
   }
 
   final void close(long stamp, int bytes) {
-    if (!STATE.compareAndSet(this, stamp, stamp + TO_HOME)) {
+    if (!leave(stamp)) {
       throw closed(bytes);
     }
     recycle(stamp);
@@ -391,6 +395,22 @@ public abstract class Block extends CacheLinePadding {
     return offset;
   }
 
+  /**
+   * Address of the block's first byte; found out at the first call, for it may cost a native call.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public final long startAddress() {
+    long start = startAddress;
+    if (start == 0) {
+      start = region.address() + offset;
+      startAddress = start;
+    }
+    return start;
+  }
+
   /** How many bytes the block has. Threading: any thread. */
   public final int capacityBytes() {
     return capacityBytes;
@@ -417,6 +437,15 @@ public abstract class Block extends CacheLinePadding {
   /** Whether the block is out. Threading: any thread; true of the moment of the call. */
   public final boolean isLive() {
     return isOut(stamp());
+  }
+
+  /**
+   * Whether the block is home. What its last user did happened before.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  public final boolean isAtHome() {
+    return isHome(stamp());
   }
 
   /** How often the block was given out. Threading: any thread. */

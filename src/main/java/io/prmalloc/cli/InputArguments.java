@@ -43,8 +43,13 @@ final class InputArguments {
     return input;
   }
 
+  /** What to read. */
+  TraceInput traceInput() {
+    return new TraceInput(input, format, batch);
+  }
+
   /** Reads the trace. */
   Trace read() {
-    return new TraceInput(input, format, batch).read();
+    return traceInput().read();
   }
 }

@@ -33,7 +33,13 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {ReplayCommand.class, LearnCommand.class, PlanCommand.class, ArenaCommand.class},
+    subcommands = {
+      ReplayCommand.class,
+      LearnCommand.class,
+      PlanCommand.class,
+      ArenaCommand.class,
+      SimulateCommand.class
+    },
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",

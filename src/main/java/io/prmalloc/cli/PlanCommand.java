@@ -47,6 +47,7 @@ import picocli.CommandLine.Spec;
       "  greedy-by-size     the largest tensors first",
       "  greedy-best        the better of the two before it",
       "  min-cost-flow      objects handed on at least cost, up to 2000 tensors",
+      "  exact              the least offsets it can find, and whether less is possible",
       "  all                every one of them",
       "",
       "Columns: what the plan needs, and that over the load, which is the most that is",

@@ -35,6 +35,7 @@ final class PoolBooks {
   private final SubAllocator source;
   private final SmallBlocks small;
   private final RegionHeap outside;
+  private final PlannedSteps steps;
   private final AddressDirectory directory;
   private final Supplier<BinTable> bins;
 
@@ -47,11 +48,13 @@ final class PoolBooks {
       SubAllocator source,
       SmallBlocks small,
       RegionHeap outside,
+      PlannedSteps steps,
       AddressDirectory directory,
       Supplier<BinTable> bins) {
     this.source = source;
     this.small = small;
     this.outside = outside;
+    this.steps = steps;
     this.directory = directory;
     this.bins = bins;
   }
@@ -59,6 +62,7 @@ final class PoolBooks {
   private PoolCounts pooled() {
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
+    steps.addTo(counts);
     BinTable table = bins.get();
     if (table != null) {
       table.addTo(counts);
@@ -99,6 +103,7 @@ final class PoolBooks {
   synchronized void clearStats() {
     outside.clearStats();
     small.clearPeaks();
+    steps.clearPeaks();
     BinTable table = bins.get();
     if (table != null) {
       table.clearPeaks();

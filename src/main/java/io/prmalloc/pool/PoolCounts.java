@@ -18,7 +18,7 @@ final class PoolCounts {
   /** A bound for the most bytes that were in use at once: it may lie above, never below. */
   long peakBytes;
 
-  void add(PooledBlock block) {
+  void add(Block block) {
     long stamp = block.stamp();
     while (Block.isOut(stamp)) {
       long bytes = block.bytesIn(stamp);

@@ -4,7 +4,6 @@ import io.prmalloc.Block;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
-import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
 import io.prmalloc.recording.RecordingOptions;
 import java.nio.file.Path;
@@ -28,6 +27,10 @@ final class PoolWatch {
   //   ends                first they are taken back, then the way is opened; who was marked before
   //                       tells those who were told of its allocation
   //
+  // A step that asks for memory itself is served by the shared pool meanwhile
+  // (PlannedSteps.observe);
+  // those that have an arena when somebody begins to observe keep it to their end, unseen.
+  //
   // Blocks outside the pool have a ticket for the heap of regions, and that leads to observers.
 
   /** What bars the common way, and opens it again. */
@@ -45,6 +48,8 @@ final class PoolWatch {
 
   /** Never empty, and not changed once it is there; null if there are none. */
   private volatile PoolObserver[] observers;
+
+  private volatile boolean closed;
 
   PoolWatch(RegionHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
     this.outside = outside;
@@ -65,11 +70,12 @@ final class PoolWatch {
     after[after.length - 1] = observer;
     observers = after;
     if (before == null) {
+      planner.watchSteps(this::stepOpened);
       gate.observe(true);
     }
   }
 
-  private void detach(PoolObserver observer) {
+  void detach(PoolObserver observer) {
     lifecycle.lock();
     try {
       PoolObserver[] before = observers;
@@ -80,6 +86,7 @@ final class PoolWatch {
           Arrays.stream(before).filter(other -> other != observer).toArray(PoolObserver[]::new);
       observers = after.length == 0 ? null : after;
       if (after.length == 0) {
+        planner.watchSteps(null);
         gate.observe(false);
       }
     } finally {
@@ -87,11 +94,33 @@ final class PoolWatch {
     }
   }
 
-  /** Begins a recording. The caller holds the lifecycle's lock. */
+  /**
+   * Begins a recording.
+   *
+   * @throws java.io.UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the pool is closed
+   */
   Recording record(Path file, RecordingOptions options) {
-    RecordingObserver observer = new RecordingObserver(file, options, this::detach);
-    attach(observer);
-    return observer.recording();
+    lifecycle.lock();
+    try {
+      checkNotClosed();
+      RecordingObserver observer = new RecordingObserver(file, options, this::detach);
+      attach(observer);
+      return observer.recording();
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** Nothing more goes out. The caller holds the lifecycle's lock. */
+  void close() {
+    closed = true;
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("allocator " + TensorPoolAllocator.NAME + " is closed");
+    }
   }
 
   /** Tells of a block of the pool that is about to go out. */
@@ -102,6 +131,26 @@ final class PoolWatch {
       pooled.observe();
     }
     return block;
+  }
+
+  /** Takes a block outside the pool for a request that is to be planned, and tells of it. */
+  Block takeOutside(long bytes, int alignment, int headerBytes) {
+    // The heap would say so too, but only after it had asked the system for memory.
+    checkNotClosed();
+    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
+    if (tracked == null) {
+      return acquire(bytes, alignment, headerBytes, null);
+    }
+    boolean taken = false;
+    try {
+      Block block = acquire(bytes, alignment, headerBytes, tracked);
+      taken = true;
+      return block;
+    } finally {
+      if (!taken) {
+        planner.trackFailure(tracked);
+      }
+    }
   }
 
   /**
@@ -120,33 +169,36 @@ final class PoolWatch {
     return block;
   }
 
-  /** A block with a ticket is back in the heap of regions. */
+  /** A block is back in the heap of regions that somebody wanted to hear of. */
   void released(Object ticket) {
-    Tracked tracked;
-    if (ticket instanceof Observation observation) {
+    if (ticket instanceof LearningStep.Life life) {
+      life.end();
+    } else if (ticket instanceof Observation observation) {
       observation.end();
-      tracked = observation.tracked();
+      releaseTracked(observation.tracked());
     } else {
-      tracked = (Tracked) ticket;
+      releaseTracked((Tracked) ticket);
     }
+  }
+
+  private void releaseTracked(Tracked tracked) {
     if (tracked != null) {
       planner.trackFree(tracked);
     }
   }
 
-  /** A step, of which the observers are told. */
-  ScopedMemoryCollector observed(ScopedMemoryCollector step) {
+  /** A step opens, which is one that observers are told of; answers what to do at its end. */
+  private Runnable stepOpened() {
     PoolObserver[] seen = observers;
     if (seen == null) {
-      return step;
+      return () -> {};
     }
     long[] tickets = Arrays.stream(seen).mapToLong(PoolObserver::stepOpened).toArray();
-    return step.whenClosed(
-        () -> {
-          for (int i = 0; i < tickets.length; i++) {
-            seen[i].stepClosed(tickets[i]);
-          }
-        });
+    return () -> {
+      for (int i = 0; i < tickets.length; i++) {
+        seen[i].stepClosed(tickets[i]);
+      }
+    };
   }
 
   /** The pool is to be closed, and something is out. */

@@ -18,7 +18,6 @@ final class PooledBlock extends Block {
   private int number;
   private int nextReady;
   private ReadyLists lists;
-  private long startAddress;
   private Numbered numbered;
   private Observation observation;
 
@@ -89,18 +88,6 @@ final class PooledBlock extends Block {
 
   void nextReady(int next) {
     nextReady = next;
-  }
-
-  /**
-   * Address of the block's first byte; found out at the first call, for it may cost a native call.
-   */
-  long startAddress() {
-    long start = startAddress;
-    if (start == 0) {
-      start = region().address() + offset();
-      startAddress = start;
-    }
-    return start;
   }
 
   /**

@@ -1,11 +1,12 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.AllocationLog;
+import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
+import java.util.function.LongPredicate;
 
 /**
  * The pool's memory by its addresses: headers are written when one goes out and checked when it
@@ -21,14 +22,21 @@ final class RawAddresses {
   private final TensorPoolAllocator pool;
   private final AddressDirectory directory;
   private final RegionHeap outside;
-  private final AllocationLog log;
+  private final LongPredicate elsewhere;
 
+  /**
+   * @param elsewhere takes an address back that has no header of ours in front; false if it is not
+   *     out
+   */
   RawAddresses(
-      TensorPoolAllocator pool, AddressDirectory directory, RegionHeap outside, AllocationLog log) {
+      TensorPoolAllocator pool,
+      AddressDirectory directory,
+      RegionHeap outside,
+      LongPredicate elsewhere) {
     this.pool = pool;
     this.directory = directory;
     this.outside = outside;
-    this.log = log;
+    this.elsewhere = elsewhere;
   }
 
   /** As {@link TensorPoolAllocator#allocateRaw(long, long)}. */
@@ -67,6 +75,22 @@ final class RawAddresses {
     block.openRaw(bytes, smallHeader);
     HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
     return block.startAddress() + smallHeader;
+  }
+
+  /**
+   * An address outside the pool, or 0 if there is no memory.
+   *
+   * @param ticket what the heap's listener gets when it comes back
+   */
+  static long openOutside(RegionHeap outside, long bytes, Object ticket) {
+    int header = HeaderDescriptor.FULL_BYTES;
+    Requests.totalBytes(bytes, header);
+    try {
+      Block block = outside.acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
+      return openLargeRaw(block, block.startAddress(), bytes, header, -1, -1);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
   }
 
   private static long openLargeRaw(
@@ -108,7 +132,7 @@ final class RawAddresses {
     long stamp = block.stamp();
     int header = block.headerBytes();
     if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
-      releaseLogged(address);
+      releaseElsewhere(address);
       return;
     }
     int user = block.offset() + header;
@@ -133,7 +157,7 @@ final class RawAddresses {
 
   private void deallocateOutside(Block block, long address) {
     if (block == null || !block.isLive()) {
-      releaseLogged(address);
+      releaseElsewhere(address);
       return;
     }
     int header = block.headerBytes();
@@ -151,9 +175,9 @@ final class RawAddresses {
     }
   }
 
-  /** An address with no header of ours in front may be one that was logged, else is not ours. */
-  private void releaseLogged(long address) {
-    if (!log.release(address)) {
+  /** An address with no header of ours in front. */
+  private void releaseElsewhere(long address) {
+    if (!elsewhere.test(address)) {
       throw PoolBooks.notOurs(address);
     }
   }

@@ -14,7 +14,6 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
-import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
 import io.prmalloc.recording.RecordingOptions;
@@ -22,6 +21,7 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -77,8 +77,9 @@ public final class TensorPoolAllocator implements Allocator {
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
-  private final RawAddresses raw;
   private final PoolWatch watch;
+  private final RawAddresses raw;
+  private final PlannedSteps steps;
 
   private volatile BinTable bins;
 
@@ -95,10 +96,17 @@ public final class TensorPoolAllocator implements Allocator {
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
-    this.raw = new RawAddresses(this, directory, outside, log);
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
-    this.books = new PoolBooks(source, small, outside, directory, this::countedBins);
-    planner.bind(this::onPlan);
+    this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
+    this.steps =
+        new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
+    this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
+    planner.bind(this::onPlan, steps);
+  }
+
+  /** An address with no header of ours in front may be one that was logged, or of a step. */
+  private boolean releaseElsewhere(long address) {
+    return log.release(address) || steps.closeRaw(address);
   }
 
   private void released(Object ticket) {
@@ -121,13 +129,12 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Opens a step: {@code planner().collect()}, and recordings and leak detection know of it too.
+   * Opens a step: {@code planner().collect()}.
    *
    * <p>Threading: any thread.
    */
   public ScopedMemoryCollector collect() {
-    ScopedMemoryCollector step = planner.collect();
-    return watch.isObserved() ? watch.observed(step) : step;
+    return planner.collect();
   }
 
   /**
@@ -157,23 +164,12 @@ public final class TensorPoolAllocator implements Allocator {
    * @throws IllegalStateException if the allocator is closed
    */
   public Recording record(Path file, RecordingOptions options) {
-    lifecycle.lock();
-    try {
-      checkNotClosed();
-      return watch.record(file, options);
-    } finally {
-      lifecycle.unlock();
-    }
-  }
-
-  private void checkNotClosed() {
-    if (closed) {
-      throw new IllegalStateException("allocator " + name() + " is closed");
-    }
+    return watch.record(file, options);
   }
 
   /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
   private void observe(boolean observed) {
+    steps.observe(observed);
     small.observe(observed);
     BinTable table = bins;
     if (table != null) {
@@ -181,6 +177,18 @@ public final class TensorPoolAllocator implements Allocator {
       // Publishes it again, for the way was barred by a plain write.
       bins = table;
     }
+  }
+
+  /**
+   * Opens a step of a kind: {@code planner().collect(key)}. Kinds of steps are planned each on its
+   * own; where sequences of requests differ in the first one's size, they need no key.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param key as in {@link MemoryPlanner#collect(Object)}
+   */
+  public ScopedMemoryCollector collect(Object key) {
+    return planner.collect(key);
   }
 
   /**
@@ -204,7 +212,7 @@ public final class TensorPoolAllocator implements Allocator {
     return take(bytes, (int) alignment).open(bytes);
   }
 
-  private Block take(long bytes, int alignment) {
+  Block take(long bytes, int alignment) {
     Block block = takeReady(bytes, alignment, 0, 0);
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
@@ -272,34 +280,15 @@ public final class TensorPoolAllocator implements Allocator {
     }
     BinTable table = bins;
     if (table == null) {
-      return takeOutside(bytes, alignment, largeHeader);
+      return watch.takeOutside(bytes, alignment, largeHeader);
     }
     PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
     if (pooled != null) {
       return pooled;
     }
-    Block unpooled = takeOutside(bytes, alignment, largeHeader);
+    Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
     table.countUnserved(bytes + largeHeader);
     return unpooled;
-  }
-
-  private Block takeOutside(long bytes, int alignment, int headerBytes) {
-    // The heap would say so too, but only after it had asked the system for memory.
-    checkNotClosed();
-    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
-    if (tracked == null) {
-      return watch.acquire(bytes, alignment, headerBytes, null);
-    }
-    boolean taken = false;
-    try {
-      Block block = watch.acquire(bytes, alignment, headerBytes, tracked);
-      taken = true;
-      return block;
-    } finally {
-      if (!taken) {
-        planner.trackFailure(tracked);
-      }
-    }
   }
 
   @Override
@@ -405,6 +394,22 @@ public final class TensorPoolAllocator implements Allocator {
     return books.poolStats(planner.packedSteps());
   }
 
+  /** How steps were served that asked for memory themselves. Threading: any thread. */
+  public StepStats stepStats() {
+    return steps.stats();
+  }
+
+  /**
+   * Gives back the arenas of planned steps that no step has wanted for so long.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes went
+   */
+  public long trimSteps(Duration idle) {
+    return steps.trim(idle.toNanos());
+  }
+
   /**
    * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and
    * uses. Its form may change.
@@ -435,7 +440,11 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** Makes sure that nothing is out and nothing can be taken; else leaves everything as it was. */
   private boolean retireAll() {
+    if (!steps.retire()) {
+      return false;
+    }
     if (!small.retire()) {
+      steps.reopen();
       return false;
     }
     BinTable table = bins;
@@ -448,6 +457,7 @@ public final class TensorPoolAllocator implements Allocator {
       }
     }
     small.reopen();
+    steps.reopen();
     return false;
   }
 
@@ -474,6 +484,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   private void release() {
     closed = true;
+    watch.close();
     BinTable table = bins;
     closedBins = table;
     bins = null;
@@ -481,5 +492,6 @@ public final class TensorPoolAllocator implements Allocator {
       table.free();
     }
     small.free();
+    steps.free();
   }
 }

@@ -4,6 +4,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
@@ -14,6 +15,7 @@ public final class TensorPoolBuilder {
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private StepSettings steps = StepSettings.DEFAULTS;
 
   TensorPoolBuilder() {}
 
@@ -37,6 +39,10 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  StepSettings stepSettings() {
+    return steps;
   }
 
   MemoryPlanner makePlanner() {
@@ -130,6 +136,66 @@ public final class TensorPoolBuilder {
     }
     maxOversize = value;
     return this;
+  }
+
+  /**
+   * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
+   * it is shared memory.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder plannedSteps(boolean value) {
+    steps = steps.withEnabled(value);
+    return this;
+  }
+
+  /**
+   * How many steps of one kind are served as planned at the same time, each in an arena of its own;
+   * those beyond get shared memory. Default twice the number of processors, at least 8.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is less than 1
+   */
+  public TensorPoolBuilder maxStepArenas(int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException("maxStepArenas " + value + " is less than 1");
+    }
+    steps = steps.withMaxArenas(value);
+    return this;
+  }
+
+  /**
+   * After how long an arena that no step wanted is given back; default a minute. It is looked for
+   * when steps end, and by {@link TensorPoolAllocator#trimSteps}.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder stepArenaIdle(Duration value) {
+    steps = steps.withIdle(checkNotNegative("stepArenaIdle", value));
+    return this;
+  }
+
+  /**
+   * How long a better plan for a step is looked for, in the background, once a first one is found;
+   * default a second, zero for not at all.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder stepPlanningTime(Duration value) {
+    steps = steps.withPlanningTime(checkNotNegative("stepPlanningTime", value));
+    return this;
+  }
+
+  private static Duration checkNotNegative(String name, Duration value) {
+    if (value.isNegative()) {
+      throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
+    }
+    return value;
   }
 
   /**

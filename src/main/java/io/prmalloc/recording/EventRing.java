@@ -17,7 +17,8 @@ final class EventRing {
   //   slot of tick t, at t modulo the capacity:   | value | thread, lap, kind |
   //
   // The second word is written last, with release, and by its lap, the number of times the ring was
-  // gone round, says that the slot holds tick t and not the one before it there; the writer acquires
+  // gone round, says that the slot holds tick t and not the one before it there; the writer
+  // acquires
   // it. (The lap wraps after 2^16 times, but the slot's last tenant is always of the lap before.)
   // Slots of ticks below `limit` are free to be written: the writer raises it as it goes on, and a
   // tick at or over it has to wait.

@@ -133,7 +133,8 @@ public enum TraceFormat {
    */
   public TensorLifetimes readLifetimes(Path path, Integer batch) {
     return switch (this) {
-      case EVENTS, MNN, RECORDING -> TensorLifetimes.of(read(path, batch));
+      case EVENTS, RECORDING -> TensorLifetimes.of(read(path, batch));
+      case MNN -> MnnReader.read(path, batch).toLifetimes();
       case LIFETIMES ->
           LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
       case RECORDS ->

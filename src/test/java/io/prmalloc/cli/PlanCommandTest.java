@@ -256,7 +256,7 @@ class PlanCommandTest {
       delimiter = '|',
       value = {
         "--strategy best|strategy `best` is none of naive, equality, greedy-in-order,"
-            + " greedy-by-breadth, greedy-by-size, greedy-best, min-cost-flow, all",
+            + " greedy-by-breadth, greedy-by-size, greedy-best, min-cost-flow, exact, all",
         "--alignment 48|alignment 48 is not a power of two from 1 to 1073741824",
         "--alignment 0|alignment 0 is not a power of two from 1 to 1073741824",
         "--capacity -1|capacity -1 is negative; the least is 0",

@@ -131,8 +131,44 @@ class PoolRecordingTest {
 
     assertEquals(1, pool.poolStats().hits());
     assertEquals(
-        List.of("a 0 40000 64 -1", "a 1 40000 64 -1", "f 1 -1", "f 0 -1"),
+        List.of("a 0 40000 64 -1", "( 0", ") 0", "a 3 40000 64 -1", "f 3 -1", "f 0 -1"),
         Recordings.events(file()));
+  }
+
+  private void runStep() {
+    try (ScopedMemoryCollector step = pool.collect();
+        Allocation first = step.allocate(100);
+        Allocation second = step.allocate(40_000)) {
+      assertEquals(100, first.sizeBytes());
+      assertEquals(40_000, second.sizeBytes());
+      step.deallocateRaw(step.allocateRaw(300));
+    }
+  }
+
+  @Test
+  void shouldRecordWhatStepsTakeWhenTheyArePlanned() {
+    for (int i = 0; i < 100; i++) {
+      runStep();
+    }
+    assertTrue(pool.stepStats().plannedSteps() > 0, "" + pool.stepStats());
+    Recording recording = pool.record(file());
+    runStep();
+    recording.close();
+    long planned = pool.stepStats().plannedSteps();
+    runStep();
+
+    assertEquals(
+        List.of(
+            "( 0",
+            "a 1 100 64 0",
+            "a 2 40000 64 0",
+            "a 3 300 64 0",
+            "f 3 0",
+            "f 2 0",
+            "f 1 0",
+            ") 0"),
+        Recordings.events(file()));
+    assertEquals(planned + 1, pool.stepStats().plannedSteps());
   }
 
   @Test

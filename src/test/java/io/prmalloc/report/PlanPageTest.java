@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TraceInput;
+import io.prmalloc.trace.planning.PlanMethods;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
 import io.prmalloc.trace.planning.Planning;
@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -141,8 +140,8 @@ class PlanPageTest {
     String dom = inBrowser(PlanPage.html(report), click);
 
     String expected =
-        Arrays.stream(MemoryStrategy.values())
-            .map(strategy -> strategy.label() + "/offsets/128")
+        PlanMethods.all().stream()
+            .map(method -> method.label() + "/offsets/128")
             .collect(Collectors.joining(" "));
     assertEquals(expected, attribute(dom, "data-seen"));
     assertEquals("greedy-by-size", attribute(dom, "data-started"));

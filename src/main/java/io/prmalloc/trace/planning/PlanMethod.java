@@ -34,4 +34,14 @@ public interface PlanMethod {
    */
   Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException;
+
+  /**
+   * The options of a run that nobody asked for by name: a strategy that can be cut short is to
+   * leave time to the others.
+   *
+   * <p>Threading: any thread.
+   */
+  default PlanOptions amongOthers(PlanOptions options) {
+    return options;
+  }
 }

@@ -4,6 +4,7 @@ import io.prmalloc.plan.MemoryStrategy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The strategies there are.
@@ -13,7 +14,10 @@ import java.util.stream.Collectors;
 public final class PlanMethods {
 
   private static final List<PlanMethod> ALL =
-      Arrays.stream(MemoryStrategy.values()).<PlanMethod>map(StrategyMethod::new).toList();
+      Stream.concat(
+              Arrays.stream(MemoryStrategy.values()).<PlanMethod>map(StrategyMethod::new),
+              Stream.of(new ExactMethod()))
+          .toList();
 
   private PlanMethods() {}
 

@@ -1,7 +1,9 @@
 package io.prmalloc.trace.planning;
 
 import io.prmalloc.Requests;
+import io.prmalloc.plan.exact.PlanWatcher;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -13,8 +15,21 @@ import java.util.OptionalLong;
  * @param alignment what offsets are multiples of, a power of two from 1 to 2^30
  * @param timeout how long a strategy may take; empty if as long as it wants
  * @param capacity how many bytes there are; empty if nobody asked
+ * @param watcher sees the plans of a strategy that goes on improving them, and may stop it
  */
-public record PlanOptions(long alignment, Optional<Duration> timeout, OptionalLong capacity) {
+public record PlanOptions(
+    long alignment, Optional<Duration> timeout, OptionalLong capacity, PlanWatcher watcher) {
+
+  /**
+   * With nobody watching.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a value is out of its bounds
+   */
+  public PlanOptions(long alignment, Optional<Duration> timeout, OptionalLong capacity) {
+    this(alignment, timeout, capacity, PlanWatcher.NONE);
+  }
 
   /**
    * Threading: any thread.
@@ -23,6 +38,7 @@ public record PlanOptions(long alignment, Optional<Duration> timeout, OptionalLo
    */
   public PlanOptions {
     Requests.checkAlignment(alignment);
+    Objects.requireNonNull(watcher, "watcher");
     if (timeout.isPresent() && (timeout.get().isNegative() || timeout.get().isZero())) {
       throw new IllegalArgumentException("timeout " + timeout.get() + " is not more than 0");
     }
@@ -30,5 +46,12 @@ public record PlanOptions(long alignment, Optional<Duration> timeout, OptionalLo
       throw new IllegalArgumentException(
           "capacity " + capacity.getAsLong() + " is negative; the least is 0");
     }
+  }
+
+  /** The same with a time limit, unless there is one. Threading: any thread. */
+  public PlanOptions withDefaultTimeout(Duration limit) {
+    return timeout.isPresent()
+        ? this
+        : new PlanOptions(alignment, Optional.of(limit), capacity, watcher);
   }
 }

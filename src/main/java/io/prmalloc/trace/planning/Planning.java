@@ -108,7 +108,9 @@ public final class Planning {
   private PlanRun run(Choice choice) throws InterruptedException {
     long begin = System.nanoTime();
     try {
-      Plan plan = choice.method.plan(choice.kind, tensors, options);
+      Plan plan =
+          choice.method.plan(
+              choice.kind, tensors, choice.named ? options : choice.method.amongOthers(options));
       long nanos = System.nanoTime() - begin;
       return new PlanRun(
           choice.method.label(),

@@ -1,0 +1,42 @@
+package io.prmalloc.plan.exact;
+
+/**
+ * A way of the {@link ExactPlanner} to search less. Each can be left out: answers stay right, and
+ * mostly take longer.
+ *
+ * <p>Threading: immutable.
+ */
+public enum Technique {
+  /** A state of the search that had no plan is remembered, and not searched again. */
+  FAILED_STATES,
+
+  /**
+   * A tensor that failed as the next one is not tried again before something lies under it that did
+   * not when it failed.
+   */
+  SLEEPING,
+
+  /** Parts of time that no unplaced tensor links are searched apart. */
+  DECOMPOSITION,
+
+  /**
+   * The search goes on where the fewest tensors can come next; otherwise around the tensor that
+   * ends lowest.
+   */
+  FEWEST_CHOICES,
+
+  /** Of tensors with equal sizes and lives one order is tried only. */
+  SYMMETRY,
+
+  /** A search that takes long is given up and begun again with another order. */
+  RESTARTS,
+
+  /** Sections that often have no room left get their tensors placed earlier after a restart. */
+  LEARNED_ORDERS,
+
+  /** Greedy plans of several orders to begin with; otherwise greedy by size alone. */
+  GREEDY_PORTFOLIO,
+
+  /** Plans are improved by taking tensors out and putting them back elsewhere. */
+  EJECTION
+}

@@ -1,0 +1,15 @@
+/**
+ * The exact planner: the smallest plan by offsets there is, or the best to be found in some time.
+ *
+ * <p>{@link io.prmalloc.plan.exact.ExactPlanner} answers two questions: how small a plan can be,
+ * and whether there is one of a given capacity. {@link io.prmalloc.plan.exact.ExactOptions} says
+ * for how long it may search, with how many threads and by which techniques; a {@link
+ * io.prmalloc.plan.exact.PlanWatcher} sees each better plan and may stop it.
+ *
+ * <p>May use: {@code io.prmalloc} and {@code io.prmalloc.plan}.
+ *
+ * <p>Conventions: those of {@code io.prmalloc.plan}. Inside, tensors without a size are left out
+ * and the others have numbers of their own; {@code Problem} translates. Time is in sections, both
+ * ends of a life included.
+ */
+package io.prmalloc.plan.exact;
