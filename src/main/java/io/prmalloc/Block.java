@@ -31,9 +31,6 @@ public abstract class Block extends CacheLinePadding {
   // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
   // neither final nor volatile.
 
-  /** What {@link #goHome} never says. */
-  private static final int TELL_OF_END = -1;
-
   private static final VarHandle STATE;
   private static final VarHandle VIEW_STAMP;
   private static final VarHandle UNSAFE_VIEW;
@@ -99,6 +96,7 @@ public abstract class Block extends CacheLinePadding {
     this.capacityBytes = Math.toIntExact(capacityBytes);
     this.view = region.buffer().slice(this.offset, this.capacityBytes);
     this.confinement = confinement;
+    this.state = BlockState.first(confinement != null);
   }
 
   /**
@@ -137,10 +135,13 @@ public abstract class Block extends CacheLinePadding {
 
   /** From live to home; false, and nothing has changed, if the stamp is not the current one. */
   private boolean leave(long stamp) {
-    Confinement own = confinement;
-    return (own != null && own.isMine())
+    return isMine(stamp)
         ? leaveAsOwner(stamp)
         : STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME);
+  }
+
+  private boolean isMine(long stamp) {
+    return BlockState.isConfined(stamp) && confinement.isMine();
   }
 
   /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
@@ -153,29 +154,27 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private void recycle(long stamp) {
-    if (confinement == null) {
-      int news = (stamp & BlockState.OBSERVED) == 0 ? goHome() : TELL_OF_END;
-      if (news != 0) {
-        settleOutOfLine(news, stamp, OutOfLine.DEPTH);
-      }
+    int news = (stamp & BlockState.UNUSUAL) == 0 ? goHome() : BlockState.unusualNews(stamp);
+    if (news != 0) {
+      settleOutOfLine(news, OutOfLine.DEPTH);
     }
   }
 
   /** {@link #settle} out of line: see {@link OutOfLine}. */
-  private void settleOutOfLine(int news, long stamp, int depth) {
+  private void settleOutOfLine(int news, int depth) {
     if (depth > 0) {
-      settleOutOfLine(news, stamp, depth - 1);
-    } else if (news == TELL_OF_END) {
-      endObserved(stamp);
-    } else {
+      settleOutOfLine(news, depth - 1);
+    } else if (news > 0) {
       settle(news);
+    } else {
+      endObserved();
     }
   }
 
-  private void endObserved(long stamp) {
+  private void endObserved() {
     tellOfEnd();
     // Release: what was told of is acquired by the next claim.
-    STATE.setRelease(this, BlockState.home(stamp + BlockState.TO_HOME));
+    STATE.setRelease(this, BlockState.home(state));
     int news = goHome();
     if (news != 0) {
       settle(news);

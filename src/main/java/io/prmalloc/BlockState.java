@@ -7,19 +7,20 @@ package io.prmalloc;
  */
 final class BlockState {
 
-  // A counter that goes up by eight with every use:
+  // A counter that goes up by sixteen with every use:
   //
-  //     8k      home      k uses are over
-  //     8k + 1  claimed   somebody alone has it, but it is not open
-  //     8k + 2  live      the stamp of use k + 1, which never comes again (2^60 uses)
+  //     16k      home      k uses are over
+  //     16k + 1  claimed   somebody alone has it, but it is not open
+  //     16k + 2  live      the stamp of use k + 1, which never comes again (2^59 uses)
   //
   // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
   // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
   // such a use adds as much as any other, and leaves
   //
-  //     8k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
+  //     16k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
   //
-  // so an observer costs those who are not observed a look at a number they hold in a register.
+  // so an observer costs those who are not observed a look at a number they hold in a register. The
+  // bit 8 is always set in the states of a confined block, and found by the same look.
   //
   // That one word answers everything a handle must know:
   //
@@ -39,13 +40,31 @@ final class BlockState {
   static final long CLAIMED = 1;
   private static final long LIVE = 2;
   static final long OBSERVED = 4;
-  private static final int USE_SHIFT = 3;
-  private static final long HOME_MASK = -1L << USE_SHIFT;
+  private static final long CONFINED = 8;
+  private static final int USE_SHIFT = 4;
+  private static final long HOME_MASK = -CONFINED;
+
+  /** What a stamp may have beside its use. */
+  static final long UNUSUAL = OBSERVED | CONFINED;
 
   /** From live to the next home; from observed and live to over. */
-  static final long TO_HOME = 6;
+  static final long TO_HOME = 14;
 
   private BlockState() {}
+
+  /** The state of a block that was never used. */
+  static long first(boolean confined) {
+    return confined ? CONFINED : 0;
+  }
+
+  static boolean isConfined(long state) {
+    return (state & CONFINED) != 0;
+  }
+
+  /** What is left to do at the end of a use with an unusual stamp: less than 0 if it is observed. */
+  static int unusualNews(long stamp) {
+    return -(int) (stamp & OBSERVED);
+  }
 
   /** The stamp of the use that begins; whoever opens has the block alone. */
   static long live(long state) {
@@ -59,7 +78,7 @@ final class BlockState {
 
   /** Claimed, with the use of this stamp over. */
   static long claimedAfter(long stamp) {
-    return (useOf(stamp) << USE_SHIFT) | CLAIMED;
+    return (useOf(stamp) << USE_SHIFT) | (stamp & CONFINED) | CLAIMED;
   }
 
   static boolean isOut(long state) {

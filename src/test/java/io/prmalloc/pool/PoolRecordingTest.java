@@ -36,7 +36,12 @@ class PoolRecordingTest {
   private final SubAllocator source = SubAllocator.direct();
 
   private final TensorPoolAllocator pool =
-      TensorPoolAllocator.builder().subAllocator(source).planner(Steps.planner(1)).build();
+      TensorPoolAllocator.builder()
+          .subAllocator(source)
+          .planner(Steps.planner(1))
+          .executor(Runnable::run)
+          .stepPlanningTime(Duration.ZERO)
+          .build();
 
   @AfterEach
   void close() {
