@@ -20,9 +20,8 @@ public abstract class Block extends CacheLinePadding {
   // The state is one word, which says whether the block is at home, and which use it is in if not:
   // see BlockState.
   //
-  // A block may be confined (see Confinement): while a thread has it for its own, that thread's
-  // close is a look and a release store, for nobody else may reopen it. Its owner reads from the
-  // state that it is home, so goHome is not called.
+  // A block may be confined (see Confinement): the close of the thread whose own it is is a look and
+  // a release store, for nobody else may reopen it. That it is home is read from the state.
   //
   // The views are made once per block and adjusted at the first call of each use: no garbage. The
   // byte buffer is made with the block, for to make it at the first look would be a call in the
@@ -127,34 +126,24 @@ public abstract class Block extends CacheLinePadding {
    */
   protected abstract void settle(int news);
 
-  /**
-   * Tells that an observed use is over. Called once per such use, by the thread whose close or free
-   * won, while the block is nobody else's.
-   */
+  /** Tells that an observed use is over; as {@link #goHome}, and before it. */
   protected void tellOfEnd() {}
 
-  /** From live to home; false, and nothing has changed, if the stamp is not the current one. */
-  private boolean leave(long stamp) {
-    return isMine(stamp)
-        ? leaveAsOwner(stamp)
-        : STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME);
+  /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
+  private boolean end(long stamp) {
+    return (stamp & BlockState.UNUSUAL) == 0 ? endPlain(stamp) : endUnusual(stamp);
   }
 
-  private boolean isMine(long stamp) {
-    return BlockState.isConfined(stamp) && confinement.isMine();
-  }
-
-  /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
-  private boolean leaveAsOwner(long stamp) {
-    if ((long) STATE.getOpaque(this) != stamp) {
+  private boolean endPlain(long stamp) {
+    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
-    STATE.setRelease(this, stamp + BlockState.TO_HOME);
+    recycle();
     return true;
   }
 
-  private void recycle(long stamp) {
-    int news = (stamp & BlockState.UNUSUAL) == 0 ? goHome() : BlockState.unusualNews(stamp);
+  private void recycle() {
+    int news = goHome();
     if (news != 0) {
       settleOutOfLine(news, OutOfLine.DEPTH);
     }
@@ -164,21 +153,41 @@ public abstract class Block extends CacheLinePadding {
   private void settleOutOfLine(int news, int depth) {
     if (depth > 0) {
       settleOutOfLine(news, depth - 1);
-    } else if (news > 0) {
-      settle(news);
     } else {
-      endObserved();
+      settle(news);
     }
   }
 
-  private void endObserved() {
-    tellOfEnd();
-    // Release: what was told of is acquired by the next claim.
-    STATE.setRelease(this, BlockState.home(state));
-    int news = goHome();
-    if (news != 0) {
-      settle(news);
+  private boolean endUnusual(long stamp) {
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endObserved(stamp, OutOfLine.DEPTH);
+  }
+
+  private boolean endConfined(long stamp) {
+    return confinement.isMine()
+        ? endAsOwner(stamp)
+        : STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME);
+  }
+
+  /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
+  private boolean endAsOwner(long stamp) {
+    if ((long) STATE.getOpaque(this) != stamp) {
+      return false;
     }
+    STATE.setRelease(this, stamp + BlockState.TO_HOME);
+    return true;
+  }
+
+  private boolean endObserved(long stamp, int depth) {
+    if (depth > 0) {
+      return endObserved(stamp, depth - 1);
+    }
+    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+      return false;
+    }
+    tellOfEnd();
+    giveUp();
+    recycle();
+    return true;
   }
 
   /**
@@ -217,9 +226,8 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Asks for {@link #tellOfEnd} at the end of the use that is about to begin.
-   *
-   * <p>Threading: the thread that took the block from its home, alone, before the use begins.
+   * Asks for {@link #tellOfEnd} at the end of the use that is about to begin. Threading: the thread
+   * that took the block from its home, alone, before the use begins.
    */
   public final void observe() {
     state |= BlockState.OBSERVED;
@@ -267,11 +275,7 @@ public abstract class Block extends CacheLinePadding {
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {
-    if (!isOut(stamp) || !leave(stamp)) {
-      return false;
-    }
-    recycle(stamp);
-    return true;
+    return isOut(stamp) && end(stamp);
   }
 
   /**
@@ -312,10 +316,9 @@ public abstract class Block extends CacheLinePadding {
   }
 
   final void close(long stamp, int bytes) {
-    if (!leave(stamp)) {
+    if (!end(stamp)) {
       throw closed(bytes);
     }
-    recycle(stamp);
   }
 
   final boolean isLive(long stamp) {

@@ -61,11 +61,6 @@ final class BlockState {
     return (state & CONFINED) != 0;
   }
 
-  /** What is left to do at the end of a use with an unusual stamp: less than 0 if it is observed. */
-  static int unusualNews(long stamp) {
-    return -(int) (stamp & OBSERVED);
-  }
-
   /** The stamp of the use that begins; whoever opens has the block alone. */
   static long live(long state) {
     return (state & ~CLAIMED) | LIVE;

@@ -430,6 +430,18 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
+  @Override
+  public void skip() {
+    packing.lock();
+    try {
+      policies = List.of();
+      recentSteps.clear();
+      close();
+    } finally {
+      packing.unlock();
+    }
+  }
+
   private PlanListener publish(LifetimePlan made) {
     books.lock();
     try {

@@ -159,6 +159,14 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    */
   public abstract void bind(PlanListener listener);
 
+  /**
+   * Ends the collecting without a plan: the allocator has one already. Nothing is told to the
+   * listener.
+   *
+   * <p>Threading: any thread; a plan that is just being told stands.
+   */
+  public abstract void skip();
+
   /** Where this planner stands. Threading: any thread; true of the moment of the call. */
   public abstract Phase phase();
 

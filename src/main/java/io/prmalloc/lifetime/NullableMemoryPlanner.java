@@ -38,6 +38,10 @@ public final class NullableMemoryPlanner extends MemoryPlanner {
   @Override
   public void bind(PlanListener listener) {}
 
+  /** {@inheritDoc} Here: does nothing. */
+  @Override
+  public void skip() {}
+
   /** {@inheritDoc} Here: always {@link MemoryPlanner.Phase#DISABLED}. */
   @Override
   public Phase phase() {

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -46,7 +47,8 @@ final class BinTable {
   static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
 
   private final int intervalBytes;
-  private final long planBytes;
+  private final LifetimePlan plan;
+  private final int[] blocks;
   private final int addedBlocks;
   private final int intervalShift;
   private final double maxOversize;
@@ -74,6 +76,7 @@ final class BinTable {
 
   private BinTable(
       LifetimePlan plan,
+      int[] blocks,
       int addedBlocks,
       double maxOversize,
       Arena arena,
@@ -81,7 +84,8 @@ final class BinTable {
       int directLists) {
     this.intervalBytes = plan.intervalBytes();
     this.intervalShift = Integer.numberOfTrailingZeros(intervalBytes);
-    this.planBytes = plan.totalBytes();
+    this.plan = plan;
+    this.blocks = blocks;
     this.addedBlocks = addedBlocks;
     this.maxOversize = maxOversize;
     this.arena = arena;
@@ -135,7 +139,7 @@ final class BinTable {
     }
     int planned = plan.bins().stream().mapToInt(BinPlan::blocks).sum();
     int added = Arrays.stream(blocks).sum() - planned;
-    return new BinTable(plan, added, maxOversize, arena, ascending, directLists);
+    return new BinTable(plan, blocks.clone(), added, maxOversize, arena, ascending, directLists);
   }
 
   private static int directLists(LifetimePlan plan) {
@@ -343,9 +347,14 @@ final class BinTable {
     return intervalBytes;
   }
 
+  /** What this is made of, for another process. */
+  KeptPool keep() {
+    return new KeptPool(plan, Arrays.stream(blocks).boxed().toList());
+  }
+
   /** What the plan's own blocks add up to. */
   long planBytes() {
-    return planBytes;
+    return plan.totalBytes();
   }
 
   /** How many blocks there are more than the plan's. */

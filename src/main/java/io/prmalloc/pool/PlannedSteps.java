@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Block;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.lifetime.StepSource;
 import java.lang.System.Logger;
@@ -128,12 +129,26 @@ final class PlannedSteps implements StepSource {
     return known;
   }
 
-  /** Starts a sequence with a plan made elsewhere. */
-  synchronized void adopt(Object key, StepPlan plan) {
-    StepSequence sequence = find(key, plan.recording().sizeBytes(0));
-    if (sequence != null) {
-      sequence.adopt(plan);
+  /**
+   * Starts sequences with plans that were kept; what there is no room for is learnt as usual.
+   *
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
+   */
+  void adopt(List<KeptStep> kept) {
+    if (!settings.enabled()) {
+      return;
     }
+    for (KeptStep step : kept) {
+      StepPlan plan = StepPlan.of(step);
+      StepSequence sequence = find(step.key(), plan.recording().sizeBytes(0));
+      if (sequence != null) {
+        sequence.adopt(plan);
+      }
+    }
+  }
+
+  List<KeptStep> keep() {
+    return Arrays.stream(sequences).flatMap(sequence -> sequence.keep().stream()).toList();
   }
 
   @Override
@@ -214,10 +229,6 @@ final class PlannedSteps implements StepSource {
       released += sequence.releaseIdle(idleNanos);
     }
     return released;
-  }
-
-  List<StepSequence> sequences() {
-    return List.of(sequences);
   }
 
   synchronized StepStats stats() {

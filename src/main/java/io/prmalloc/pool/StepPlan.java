@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
+import io.prmalloc.kept.KeptStep;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.ArrayList;
@@ -107,6 +108,17 @@ final class StepPlan {
           new TensorUsageRecord(recording.sizeBytes(request), request, recording.end(request) - 1));
     }
     return records;
+  }
+
+  /** A plan that was kept. */
+  static StepPlan of(KeptStep kept) {
+    return new StepPlan(
+        new Recording(kept.sizesBytes(), kept.ends()),
+        OffsetsAssignment.of(kept.records(), kept.offsets(), ALIGNMENT));
+  }
+
+  KeptStep keep(Object key) {
+    return new KeptStep(key, recording.sizesBytes, recording.ends, offsets.offsets());
   }
 
   Recording recording() {

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.OffsetsAssignment;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -108,10 +110,6 @@ final class StepSequence {
 
   boolean matches(Object itsKey, long itsFirstBytes) {
     return firstBytes == itsFirstBytes && Objects.equals(key, itsKey);
-  }
-
-  Object key() {
-    return key;
   }
 
   /** Memory for a step of the calling thread. */
@@ -407,9 +405,9 @@ final class StepSequence {
     return all().stream().anyMatch(arena -> arena.closeRaw(address));
   }
 
-  /** The plan that serves now, or null. */
-  synchronized StepPlan plan() {
-    return plan;
+  /** The plan that serves now, for another process. */
+  synchronized Optional<KeptStep> keep() {
+    return Optional.ofNullable(plan).map(served -> served.keep(key));
   }
 
   synchronized void addTo(StepStats.Sum sum) {

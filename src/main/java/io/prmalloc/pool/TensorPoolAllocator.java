@@ -11,6 +11,8 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -22,6 +24,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -70,6 +73,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -79,6 +83,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final AllocationLog log = new AllocationLog();
   private final PoolWatch watch;
   private final RawAddresses raw;
+  private final SlowWay slowWay;
   private final PlannedSteps steps;
 
   private volatile BinTable bins;
@@ -92,6 +97,7 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
@@ -101,7 +107,23 @@ public final class TensorPoolAllocator implements Allocator {
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
+    this.slowWay = new SlowWay(this, small, books, watch);
     planner.bind(this::onPlan, steps);
+    builder.kept().ifPresent(this::adopt);
+  }
+
+  /** Starts with what another pool has learnt. */
+  private void adopt(KeptPlan kept) {
+    try {
+      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+        serve(kept.pool().get());
+        planner.skip();
+      }
+      steps.adopt(kept.steps());
+    } catch (RuntimeException | Error e) {
+      closeForcibly();
+      throw e;
+    }
   }
 
   /** An address with no header of ours in front may be one that was logged, or of a step. */
@@ -217,7 +239,7 @@ public final class TensorPoolAllocator implements Allocator {
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
-  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
+  /** A block that is at hand, or null; what it does not find is for {@link SlowWay}. */
   PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
@@ -229,66 +251,11 @@ public final class TensorPoolAllocator implements Allocator {
     return table == null ? null : table.take(bytes + largeHeader);
   }
 
-  /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
+  /** {@link SlowWay#take} out of line: see {@link OutOfLine}. */
   Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
     return depth > 0
         ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
-        : takeSlowly(bytes, alignment, smallHeader, largeHeader);
-  }
-
-  /** What the first look did not find. */
-  private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
-    PooledBlock ready =
-        watch.isObserved() ? takeObserved(bytes, alignment, smallHeader, largeHeader) : null;
-    return ready != null
-        ? watch.taken(ready, bytes, alignment)
-        : takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
-  }
-
-  /** What {@link #takeReady} would have found, were it not barred. */
-  private PooledBlock takeObserved(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (alignment > DEFAULT_ALIGNMENT) {
-      return null;
-    }
-    if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return small.takeObserved((int) bytes + smallHeader, alignment);
-    }
-    BinTable table = bins;
-    return table == null ? null : table.takeObserved(bytes + largeHeader);
-  }
-
-  /** Out of line, or it would keep what precedes it, which is quick, from being inlined. */
-  private Block takeUnready(
-      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
-    if (depth > 0) {
-      return takeUnready(bytes, alignment, smallHeader, largeHeader, depth - 1);
-    }
-    try {
-      Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
-      return watch.taken(block, bytes, alignment);
-    } catch (OutOfNativeMemoryException refused) {
-      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
-      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
-    }
-  }
-
-  private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
-          : watch.acquire(bytes, alignment, largeHeader, null);
-    }
-    BinTable table = bins;
-    if (table == null) {
-      return watch.takeOutside(bytes, alignment, largeHeader);
-    }
-    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
-    if (pooled != null) {
-      return pooled;
-    }
-    Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
-    table.countUnserved(bytes + largeHeader);
-    return unpooled;
+        : slowWay.take(bytes, alignment, smallHeader, largeHeader);
   }
 
   @Override
@@ -309,22 +276,28 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void onPlan(LifetimePlan made) {
-    int[] blocks = new Rehearsal(made, maxOversize).run();
+    KeptPool best = PlanChoice.best(made, policies, maxOversize);
+    try {
+      serve(best);
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    }
+  }
+
+  private void serve(KeptPool chosen) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
       Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(made, blocks, maxOversize);
+      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
       table.observe(watch.isObserved());
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
       lifecycle.unlock();
     }
@@ -392,6 +365,16 @@ public final class TensorPoolAllocator implements Allocator {
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     return books.poolStats(planner.packedSteps());
+  }
+
+  /**
+   * What this pool has learnt so far, to be saved for the next process or for replicas; empty
+   * before it has a plan.
+   *
+   * <p>Threading: any thread.
+   */
+  public KeptPlan plan() {
+    return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
   }
 
   /** How steps were served that asked for memory themselves. Threading: any thread. */

@@ -1,20 +1,36 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
+
+  private static final Logger LOGGER = System.getLogger(TensorPoolBuilder.class.getName());
+  private static final String PLAN_PROPERTY = "prmalloc.plan";
+  private static final String PLAN_IF_USABLE_PROPERTY = "prmalloc.planIfUsable";
+  private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
 
   private SubAllocator source;
   private MemoryPlanner planner;
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private PoolPolicies policies;
+  private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
 
   TensorPoolBuilder() {}
@@ -39,6 +55,45 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  PoolPolicies policies() {
+    return policies != null ? policies : PoolPolicies.fromProperty();
+  }
+
+  /** What to start with. */
+  Optional<KeptPlan> kept() {
+    if (kept == null) {
+      kept = keptByProperty();
+    }
+    return kept.isEmpty() ? Optional.empty() : Optional.of(kept);
+  }
+
+  private static KeptPlan keptByProperty() {
+    String file = System.getProperty(PLAN_PROPERTY);
+    if (file == null || file.isEmpty()) {
+      return NOTHING;
+    }
+    return Boolean.getBoolean(PLAN_IF_USABLE_PROPERTY)
+        ? loadIfUsable(Path.of(file))
+        : load(Path.of(file));
+  }
+
+  private static KeptPlan load(Path file) {
+    try {
+      return KeptPlan.load(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static KeptPlan loadIfUsable(Path file) {
+    try {
+      return KeptPlan.load(file);
+    } catch (IOException | PlanFormatException e) {
+      LOGGER.log(Level.WARNING, "no plan to start with, so the pool starts cold: " + e);
+      return NOTHING;
+    }
   }
 
   StepSettings stepSettings() {
@@ -139,6 +194,17 @@ public final class TensorPoolBuilder {
   }
 
   /**
+   * Which plans compete for the shared pool; default what the system property {@code
+   * prmalloc.policies} says, else {@link PoolPolicies#ALL}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder policies(PoolPolicies value) {
+    policies = value;
+    return this;
+  }
+
+  /**
    * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
    * it is shared memory.
    *
@@ -199,13 +265,54 @@ public final class TensorPoolBuilder {
   }
 
   /**
+   * Starts warm, with what another pool has learnt. Default what the file says that the system
+   * property {@code prmalloc.plan} names, read as {@link #plan(Path)} does, or as {@link
+   * #planIfUsable} does if {@code prmalloc.planIfUsable} is {@code true}; else nothing.
+   *
+   * <p>The plan is not trusted to be one for this pool's traffic: a step that asks for something
+   * else departs, requests without a block go elsewhere, and steps that depart too often are learnt
+   * anew.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder plan(KeptPlan value) {
+    kept = value;
+    return this;
+  }
+
+  /**
+   * Starts warm, with a plan from a file.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws UncheckedIOException if the file cannot be read
+   * @throws PlanFormatException if it is no plan, was cut short or changed
+   */
+  public TensorPoolBuilder plan(Path file) {
+    return plan(load(file));
+  }
+
+  /**
+   * Starts warm if the file can be read and holds a plan; else starts cold, with a warning in the
+   * log.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder planIfUsable(Path file) {
+    return plan(loadIfUsable(file));
+  }
+
+  /**
    * Makes the allocator. If the system property {@value RecordProperty#NAME} is set, it records
    * from the start.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
-   * @throws java.io.UncheckedIOException if the recording's file cannot be written
+   * @throws UncheckedIOException if a plan is to be read from a file and cannot be, or a
+   *     recording's file cannot be written
+   * @throws PlanFormatException if such a file holds none
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {
