@@ -154,6 +154,7 @@ class ArchitectureTest {
               "java..",
               "javax.management..",
               "com.sun.management..",
+              "jdk.jfr..",
               "io.prmalloc..",
               "org.agrona..",
               "com.sun.jna..");

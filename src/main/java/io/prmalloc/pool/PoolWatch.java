@@ -9,6 +9,7 @@ import io.prmalloc.recording.RecordingOptions;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 
 /**
  * Who observes a pool, and how they are told.
@@ -49,6 +50,7 @@ final class PoolWatch {
   /** Never empty, and not changed once it is there; null if there are none. */
   private volatile PoolObserver[] observers;
 
+  private volatile LeakDetector leaks;
   private volatile boolean closed;
 
   PoolWatch(RegionHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
@@ -92,6 +94,28 @@ final class PoolWatch {
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  /** Begins to look for leaks, if that is wanted. Once. */
+  void detectLeaks(LeakDetection settings, Consumer<Leak> listener) {
+    if (settings.interval() > 0) {
+      lifecycle.lock();
+      try {
+        leaks = new LeakDetector(settings, listener);
+        attach(leaks);
+      } finally {
+        lifecycle.unlock();
+      }
+    }
+  }
+
+  /** How many leaks were found, those included that are too old by now. */
+  long leaks() {
+    if (leaks == null) {
+      return 0;
+    }
+    leaks.check();
+    return leaks.reported();
   }
 
   /**

@@ -109,6 +109,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
     this.slowWay = new SlowWay(this, small, books, watch);
     planner.bind(this::onPlan, steps);
+    watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);
   }
 
@@ -187,6 +188,16 @@ public final class TensorPoolAllocator implements Allocator {
    */
   public Recording record(Path file, RecordingOptions options) {
     return watch.record(file, options);
+  }
+
+  /**
+   * How many leaks were reported; what is too old by now is reported first. 0 if nothing is watched
+   * for leaks.
+   *
+   * <p>Threading: any thread.
+   */
+  public long leaks() {
+    return watch.leaks();
   }
 
   /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
@@ -29,6 +30,8 @@ public final class TensorPoolBuilder {
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private LeakDetection leakDetection;
+  private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
@@ -300,6 +303,39 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder planIfUsable(Path file) {
     return plan(loadIfUsable(file));
+  }
+
+  /**
+   * Which allocations are watched for leaks; default what the system property {@code
+   * prmalloc.leakDetection} says ({@code off}, {@code simple} or {@code paranoid}), else {@link
+   * LeakDetection#OFF}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder leakDetection(LeakDetection value) {
+    leakDetection = value;
+    return this;
+  }
+
+  /**
+   * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
+   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param value must not throw
+   */
+  public TensorPoolBuilder leakListener(Consumer<Leak> value) {
+    leakListener = value;
+    return this;
+  }
+
+  LeakDetection leakDetection() {
+    return leakDetection != null ? leakDetection : LeakDetection.fromProperty();
+  }
+
+  Consumer<Leak> leakListener() {
+    return leakListener;
   }
 
   /**
