@@ -48,6 +48,11 @@ final class InputArguments {
     return new TraceInput(input, format, batch);
   }
 
+  /** What is to be read. */
+  TraceInput trace() {
+    return new TraceInput(input, format, batch);
+  }
+
   /** Reads the trace. */
   Trace read() {
     return traceInput().read();

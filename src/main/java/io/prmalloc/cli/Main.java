@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
       LearnCommand.class,
       PlanCommand.class,
       ArenaCommand.class,
-      SimulateCommand.class
+      SimulateCommand.class,
+      ConvertCommand.class
     },
     synopsisSubcommandLabel = "COMMAND",
     footer = {

@@ -31,6 +31,30 @@ final class OutputFile {
         Files.writeString(place, text, StandardOpenOption.WRITE);
         return;
       }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    write(file, beside -> Files.writeString(beside, text, StandardOpenOption.CREATE_NEW));
+  }
+
+  /** Makes a file. */
+  @FunctionalInterface
+  interface Content {
+    /** Threading: one thread. */
+    void write(Path newFile) throws IOException;
+  }
+
+  /**
+   * Writes what is too large for a string.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param content makes a file that is not there yet
+   * @throws UncheckedIOException if it cannot be written; what was there is as before
+   */
+  static void write(Path file, Content content) {
+    try {
+      Path place = file.toAbsolutePath();
       if (!Files.isDirectory(place.getParent())) {
         throw new FileSystemException(file.toString(), null, "its directory is not there");
       }
@@ -38,7 +62,7 @@ final class OutputFile {
           place.resolveSibling(
               "." + place.getFileName() + "." + ProcessHandle.current().pid() + ".part");
       try {
-        Files.writeString(beside, text, StandardOpenOption.CREATE_NEW);
+        content.write(beside);
         Files.move(beside, place, StandardCopyOption.REPLACE_EXISTING);
       } finally {
         Files.deleteIfExists(beside);

@@ -1,5 +1,7 @@
 package io.prmalloc.trace;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -91,20 +93,25 @@ record CsvTable(List<String> header, List<List<String>> rows) {
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder();
-    append(text, header);
-    for (List<String> row : rows) {
-      append(text, row);
+    try {
+      append(text, header);
+      for (List<String> row : rows) {
+        append(text, row);
+      }
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
     }
     return text.toString();
   }
 
-  private static void append(StringBuilder text, List<String> row) {
+  /** One line. */
+  static void append(Appendable out, List<String> row) throws IOException {
     for (int i = 0; i < row.size(); i++) {
       String cell = row.get(i);
       boolean quote = cell.contains(",") || cell.contains("\"") || !cell.equals(cell.strip());
-      text.append(i == 0 ? "" : ",");
-      text.append(quote ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
+      out.append(i == 0 ? "" : ",");
+      out.append(quote ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
     }
-    text.append('\n');
+    out.append('\n');
   }
 }

@@ -1,5 +1,7 @@
 package io.prmalloc.trace;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
@@ -126,15 +128,25 @@ final class EventsReader {
    */
   static String write(Trace trace) {
     StringBuilder text = new StringBuilder(16 * trace.eventCount());
+    try {
+      write(trace, text);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    return text.toString();
+  }
+
+  /** The same, to somewhere else. Threading: any thread. */
+  static void write(Trace trace, Appendable out) throws IOException {
     for (int i = 0; i < trace.eventCount(); i++) {
       int event = trace.event(i);
       if (event >= 0) {
-        text.append("a ").append(trace.id(event)).append(' ').append(trace.sizeBytes(event));
+        out.append("a ").append(trace.id(event)).append(' ');
+        out.append(Long.toString(trace.sizeBytes(event)));
       } else {
-        text.append("f ").append(trace.id(~event)).append(" 0");
+        out.append("f ").append(trace.id(~event)).append(" 0");
       }
-      text.append('\n');
+      out.append('\n');
     }
-    return text.toString();
   }
 }

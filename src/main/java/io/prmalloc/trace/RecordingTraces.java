@@ -1,11 +1,13 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.recording.RecordingEnd;
 import io.prmalloc.recording.RecordingFormatException;
 import io.prmalloc.recording.RecordingReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * Reads the {@code recording} format: what the recorder of a live allocator writes. The whole
@@ -51,6 +53,20 @@ final class RecordingTraces {
       return read;
     } catch (RecordingFormatException | IllegalArgumentException wrong) {
       throw TraceFormatException.ofFile(file, wrong.getMessage());
+    }
+  }
+
+  /** What is wrong with a recording although it can be read; empty if it is whole. */
+  static Optional<String> whatIsMissing(Path path) {
+    try (RecordingReader events = RecordingReader.open(path)) {
+      while (events.next()) {}
+      if (events.damage().isPresent()) {
+        return Optional.of("what the recording held after its damage: it " + events.damage().get());
+      }
+      RecordingEnd end = events.end().orElseThrow();
+      return events.unrecordedEvents() == 0 && end != RecordingEnd.FULL
+          ? Optional.empty()
+          : Optional.of("what was not recorded any more: the recording ended " + end);
     }
   }
 }

@@ -7,6 +7,7 @@ import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,16 +76,19 @@ public final class TensorLifetimes {
 
   private static List<String> distinct(List<String> ids) {
     Set<String> taken = new HashSet<>(ids);
-    Set<String> seen = new HashSet<>();
+    // Which number an id that comes again gets next: to try them all from 2 on would be quadratic.
+    Map<String, Integer> next = new HashMap<>();
     List<String> distinct = new ArrayList<>(ids.size());
     for (String id : ids) {
+      Integer number = next.putIfAbsent(id, 2);
       String free = id;
-      // Not the id of a tensor that is still to come either.
-      for (int i = 2; !seen.add(free); i++) {
-        free = id + "#" + i;
-        while (taken.contains(free)) {
-          free = id + "#" + ++i;
-        }
+      if (number != null) {
+        // Not the id of a tensor that is still to come either.
+        do {
+          free = id + "#" + number++;
+        } while (taken.contains(free));
+        next.put(id, number);
+        taken.add(free);
       }
       distinct.add(free);
     }
@@ -196,6 +200,11 @@ public final class TensorLifetimes {
       }
     }
     return trace.build();
+  }
+
+  /** How many columns the file has that are not looked at; 0 if it was no table. */
+  int furtherColumns() {
+    return table == null ? 0 : table.header().size() - LivesReader.LIFETIMES_COLUMNS.size();
   }
 
   /**
