@@ -69,7 +69,7 @@ final class ConvertCommand implements Callable<Integer> {
           spec.commandLine(), out + ": not written, for it would be another step; --force writes it");
       return Main.FAILED;
     }
-    OutputFile.write(out, conversion::write);
+    OutputFile.make(out, conversion::write);
     return 0;
   }
 }

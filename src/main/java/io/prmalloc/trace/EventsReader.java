@@ -2,12 +2,6 @@ package io.prmalloc.trace;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CoderResult;
-import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
@@ -39,20 +33,16 @@ final class EventsReader {
    * @throws TraceFormatException if a line is not of this format or cannot be, or there is none
    */
   static Trace read(String file, byte[] bytes) {
+    return read(file, TextLines.Source.of(bytes));
+  }
+
+  /** The same, of a text that need not fit into memory. */
+  static Trace read(String file, TextLines.Source source) {
     Trace.Builder trace = Trace.builder(file);
-    String text = decode(file, bytes);
-    long line = 0;
-    for (int from = 0; from < text.length(); ) {
-      int to = text.indexOf('\n', from);
-      if (to < 0) {
-        to = text.length();
+    try (TextLines lines = new TextLines(file, source)) {
+      while (lines.next()) {
+        readLine(file, lines.number(), lines.line(), trace);
       }
-      line++;
-      String content = text.substring(from, to).strip();
-      if (!content.isEmpty()) {
-        readLine(file, line, content, trace);
-      }
-      from = to + 1;
     }
     Trace step = trace.build();
     if (step.tensorCount() == 0) {
@@ -93,26 +83,6 @@ final class EventsReader {
       throw new IllegalArgumentException(
           "size `" + shorten(field) + "` is not a whole number of bytes", notANumber);
     }
-  }
-
-  /** Strict, because a replaced character could make one id of two. */
-  static String decode(String file, byte[] bytes) {
-    CharsetDecoder decoder =
-        StandardCharsets.UTF_8
-            .newDecoder()
-            .onMalformedInput(CodingErrorAction.REPORT)
-            .onUnmappableCharacter(CodingErrorAction.REPORT);
-    ByteBuffer in = ByteBuffer.wrap(bytes);
-    CharBuffer out = CharBuffer.allocate(bytes.length);
-    CoderResult result = decoder.decode(in, out, true);
-    if (result.isError()) {
-      long line = 1;
-      for (int i = 0; i < in.position(); i++) {
-        line += bytes[i] == '\n' ? 1 : 0;
-      }
-      throw TraceFormatException.atLine(file, line, "is not text in UTF-8");
-    }
-    return out.flip().toString();
   }
 
   /** A field as an error shows it: a binary file's line can be its whole length. */

@@ -5,6 +5,8 @@ import io.prmalloc.plan.ShapedUsageRecord;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -217,6 +219,26 @@ public final class TensorLifetimes {
    * @throws IllegalArgumentException if it is for more or fewer tensors
    */
   public String toCsv(OffsetsAssignment plan) {
+    StringBuilder text = new StringBuilder();
+    try {
+      writeCsv(plan, text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString();
+  }
+
+  /**
+   * The same, to somewhere else. A file that was a table is read again.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param plan an offset for each tensor
+   * @throws IllegalArgumentException if it is for more or fewer tensors
+   * @throws IllegalStateException if the file has changed since it was read
+   * @throws IOException if it cannot be written
+   */
+  public void writeCsv(OffsetsAssignment plan, Appendable out) throws IOException {
     if (plan.tensorCount() != count()) {
       throw new IllegalArgumentException(
           "the plan is for " + plan.tensorCount() + " tensors, but there are " + count());
@@ -225,20 +247,21 @@ public final class TensorLifetimes {
     for (int i = 0; i < count(); i++) {
       offsets.add(Long.toString(plan.offset(i)));
     }
-    return (table == null ? plainTable() : table).withColumn("offset", offsets).toString();
-  }
-
-  private CsvTable plainTable() {
-    List<List<String>> rows = new ArrayList<>(count());
+    if (table != null) {
+      table.writeWithColumn("offset", offsets, out);
+      return;
+    }
+    CsvTable.append(out, List.of("id", "lower", "upper", "size", "offset"));
     for (int i = 0; i < count(); i++) {
       TensorUsageRecord record = records.get(i);
-      rows.add(
+      CsvTable.append(
+          out,
           List.of(
               ids.get(i),
               Long.toString(record.firstTask()),
               Long.toString(record.lastTask() + 1),
-              Long.toString(record.sizeBytes())));
+              Long.toString(record.sizeBytes()),
+              offsets.get(i)));
     }
-    return new CsvTable(LivesReader.LIFETIMES_COLUMNS, rows);
   }
 }

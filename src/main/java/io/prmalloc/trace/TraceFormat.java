@@ -1,8 +1,6 @@
 package io.prmalloc.trace;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -59,42 +57,27 @@ public enum TraceFormat {
     if (RecordingTraces.isRecording(path)) {
       return RECORDING;
     }
-    String start = new String(startOf(path), StandardCharsets.UTF_8).replaceFirst("^\uFEFF", "");
-    if (start.isBlank()) {
+    TextLines.Start start = TextLines.startOf(TextLines.Source.of(path));
+    if (start == null) {
       throw TraceFormatException.ofFile(path.toString(), "is empty");
     }
-    long line = 1;
-    for (String content : start.lines().toList()) {
-      if (content.isBlank()) {
-        line++;
-      } else if (content.strip().matches("[af]([ \t].*)?")) {
-        return EVENTS;
-      } else if (LivesReader.isHeader(content, LivesReader.LIFETIMES_COLUMNS)) {
-        return LIFETIMES;
-      } else if (LivesReader.isHeader(content, LivesReader.RECORDS_COLUMNS)) {
-        return RECORDS;
-      } else if (content.strip().startsWith("{")) {
-        return GRAPH;
-      } else {
-        throw TraceFormatException.atLine(
-            path.toString(),
-            line,
-            "starts with `"
-                + EventsReader.shorten(content.strip())
-                + "`, which no known format does ("
-                + labels()
-                + ")");
-      }
+    if (start.text().matches("[af]([ \t].*)?")) {
+      return EVENTS;
+    } else if (LivesReader.isHeader(start.text(), LivesReader.LIFETIMES_COLUMNS)) {
+      return LIFETIMES;
+    } else if (LivesReader.isHeader(start.text(), LivesReader.RECORDS_COLUMNS)) {
+      return RECORDS;
+    } else if (start.text().startsWith("{")) {
+      return GRAPH;
     }
-    throw new AssertionError("text that is not blank has a line that is not");
-  }
-
-  private static byte[] startOf(Path path) {
-    try (var in = Files.newInputStream(path)) {
-      return in.readNBytes(4096);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    throw TraceFormatException.atLine(
+        path.toString(),
+        start.number(),
+        "starts with `"
+            + EventsReader.shorten(start.text())
+            + "`, which no known format does ("
+            + labels()
+            + ")");
   }
 
   /**
@@ -111,7 +94,7 @@ public enum TraceFormat {
   public Trace read(Path path, Integer batch) {
     return switch (this) {
       case MNN -> MnnReader.read(path, batch).toTrace();
-      case EVENTS -> EventsReader.read(path.toString(), bytes(path, batch));
+      case EVENTS -> EventsReader.read(path.toString(), source(path, batch));
       case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
       case RECORDING -> {
         checkNoBatch(path, batch);
@@ -136,9 +119,9 @@ public enum TraceFormat {
       case EVENTS, RECORDING -> TensorLifetimes.of(read(path, batch));
       case MNN -> MnnReader.read(path, batch).toLifetimes();
       case LIFETIMES ->
-          LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
+          LivesReader.read(path.toString(), source(path, batch), LivesReader.LIFETIMES_COLUMNS);
       case RECORDS ->
-          LivesReader.read(path.toString(), bytes(path, batch), LivesReader.RECORDS_COLUMNS);
+          LivesReader.read(path.toString(), source(path, batch), LivesReader.RECORDS_COLUMNS);
       case GRAPH -> {
         checkNoBatch(path, batch);
         yield TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
@@ -153,12 +136,8 @@ public enum TraceFormat {
     }
   }
 
-  private byte[] bytes(Path path, Integer batch) {
+  private TextLines.Source source(Path path, Integer batch) {
     checkNoBatch(path, batch);
-    try {
-      return Files.readAllBytes(path);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return TextLines.Source.of(path);
   }
 }
