@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
@@ -59,7 +60,7 @@ final class BinTable {
 
   private final ReadyLists ready;
 
-  /** Takes from the ready lists. Made once, for to make it costs heap. */
+  /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> listed;
 
   /** How many size classes have the list of their own number. */
@@ -96,7 +97,8 @@ final class BinTable {
         new ReadyLists(
             directLists + ascending.length,
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
-    this.listed = buffer -> ready.takeFromAny(buffer.list());
+    this.listed =
+        buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }
 
   /**
@@ -321,9 +323,25 @@ final class BinTable {
     arena.free();
   }
 
-  /** Makes the arena resident as far as the system does so. */
+  /** Makes the arena resident as far as the system does so. Not while it is discarded. */
   void populate() {
     arena.populate();
+    buffers().forEach(Buffer::noteResident);
+  }
+
+  /**
+   * Gives back the pages of blocks that are home.
+   *
+   * @param discarder as in {@link Buffer#discardFree}
+   * @return how many bytes went
+   */
+  long discardFree(ToLongFunction<PooledBlock> discarder) {
+    return buffers().stream().mapToLong(buffer -> buffer.discardFree(discarder)).sum();
+  }
+
+  /** Bytes that {@link #discardFree} gave back and nobody has used since. */
+  long discardedBytes() {
+    return buffers().stream().mapToLong(Buffer::discardedBytes).sum();
   }
 
   /** Adds up the blocks; a bin's share of the peak is the chunks taken since it was cleared. */

@@ -36,6 +36,9 @@ final class SlabClass {
   //
   // While allocations are observed, the slabs that serve stand in another array, and `serving` is
   // empty: who looks there finds nothing and takes the slow way, which is where observers are told.
+  //
+  // A trim takes slabs away that serve. Their stacks are closed then, so whoever still sees one
+  // finds nothing in it and comes to the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
   private static final int MIN_SLOTS = 32;
@@ -220,6 +223,35 @@ final class SlabClass {
     source.free(slab.region());
   }
 
+  /** Gives back every slab of which no slot is out; how many bytes those were. */
+  long trim() {
+    lock.lock();
+    try {
+      long before = bytesReserved;
+      for (Slab slab : List.copyOf(slabs)) {
+        if (slab.retire()) {
+          stopServing(slab);
+          giveBack(slab);
+        }
+      }
+      return before - bytesReserved;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void stopServing(Slab slab) {
+    slab.serving = false;
+    if (slab == spare) {
+      spare = null;
+    }
+    for (int stripe = 0; stripe < stripes.count(); stripe++) {
+      if (served().get(stripe) == slab) {
+        served().set(stripe, null);
+      }
+    }
+  }
+
   /**
    * Closes all slabs if all their slots are home. If so, this thread holds the class's lock from
    * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
@@ -270,8 +302,7 @@ final class SlabClass {
   void addTo(PoolCounts counts) {
     lock.lock();
     try {
-      counts.uses += returned.uses;
-      counts.largestBytes = Math.max(counts.largestBytes, returned.largestBytes);
+      counts.addPast(returned);
       counts.peakBytes += peakBytesReserved;
       for (Slab slab : slabs) {
         slab.addTo(counts);

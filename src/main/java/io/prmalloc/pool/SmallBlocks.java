@@ -80,6 +80,15 @@ final class SmallBlocks {
     }
   }
 
+  /** Gives back the slabs of which no slot is out; how many bytes those were. */
+  long trim() {
+    long released = 0;
+    for (SlabClass slabClass : classes) {
+      released += slabClass.trim();
+    }
+    return released;
+  }
+
   void addTo(PoolCounts counts) {
     for (SlabClass slabClass : classes) {
       slabClass.addTo(counts);

@@ -100,6 +100,7 @@ final class StepSequence {
   private int sharedStepsWanted = MIN_SHARED_STEPS;
   private int givenUp;
   private long stepsOfGoneArenas;
+  private final PoolCounts gone = new PoolCounts();
   private final List<StepArena> leaving = new ArrayList<>();
 
   StepSequence(PlannedSteps owner, Object key, long firstBytes) {
@@ -363,7 +364,7 @@ final class StepSequence {
         arena -> {
           boolean released = arena.tryRelease();
           if (released) {
-            stepsOfGoneArenas += arena.steps();
+            forget(arena);
           }
           return released;
         });
@@ -382,12 +383,17 @@ final class StepSequence {
         && arenas[kept - 1].isFree()
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
         && arenas[kept - 1].tryRelease()) {
-      stepsOfGoneArenas += arenas[--kept].steps();
+      forget(arenas[--kept]);
     }
     if (kept < arenas.length) {
       arenas = Arrays.copyOf(arenas, kept);
     }
     return before - reservedBytes();
+  }
+
+  private void forget(StepArena arena) {
+    stepsOfGoneArenas += arena.steps();
+    arena.addUsesTo(gone);
   }
 
   PlannedSteps owner() {
@@ -424,11 +430,13 @@ final class StepSequence {
     sum.unplannedSteps += unplannedSteps.sum();
   }
 
-  void addTo(PoolCounts counts) {
+  synchronized void addTo(PoolCounts counts) {
+    counts.addPast(gone);
     all().forEach(arena -> arena.addTo(counts));
   }
 
-  void clearLargest() {
+  synchronized void clearLargest() {
+    gone.largestBytes = 0;
     all().forEach(StepArena::clearLargest);
   }
 
@@ -468,7 +476,7 @@ final class StepSequence {
   synchronized void free() {
     for (StepArena arena : all()) {
       arena.free();
-      stepsOfGoneArenas += arena.steps();
+      forget(arena);
     }
     leaving.clear();
     arenas = NO_ARENAS;

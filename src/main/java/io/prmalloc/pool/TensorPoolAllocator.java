@@ -85,6 +85,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final RawAddresses raw;
   private final SlowWay slowWay;
   private final PlannedSteps steps;
+  private final Housekeeping housekeeping;
 
   private volatile BinTable bins;
 
@@ -108,9 +109,11 @@ public final class TensorPoolAllocator implements Allocator {
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
     this.slowWay = new SlowWay(this, small, books, watch);
+    this.housekeeping = new Housekeeping(this, books, builder);
     planner.bind(this::onPlan, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);
+    housekeeping.start();
   }
 
   /** Starts with what another pool has learnt. */
@@ -405,6 +408,33 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
+   * Gives memory back that nobody uses: arenas that no step has, slabs with nothing out, and, page
+   * by page, free blocks of the plan's arena; then asks the C library to do the same with its heap.
+   *
+   * <p>Costs a system call for each free block that was used since the last time, and the C
+   * library's heap is locked for some milliseconds. What went is missed by the next to use it: a
+   * page fault for every page, and planned steps are served from shared memory until they have an
+   * arena again. So it is for idle times; see {@link TensorPoolBuilder#trimAfterIdle}. Nothing is
+   * lost, and nobody waits but for those who switch to a plan, close or trim at that moment.
+   *
+   * <p>Pages go where native calls work and the memory is not locked; else only whole arenas and
+   * slabs do.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes went, without the C library's; 0 if there was nothing, or the allocator
+   *     is closed
+   */
+  public long trim() {
+    lifecycle.lock();
+    try {
+      return closed ? 0 : new PoolTrim(steps, small, bins).run();
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /**
    * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and
    * uses. Its form may change.
    *
@@ -421,7 +451,7 @@ public final class TensorPoolAllocator implements Allocator {
       if (closed) {
         return;
       }
-      if (!retireAll()) {
+      if (!Retirement.tryAll(steps, small, bins, outside)) {
         watch.stillInUse();
         throw books.stillInUse();
       }
@@ -430,29 +460,6 @@ public final class TensorPoolAllocator implements Allocator {
       lifecycle.unlock();
     }
     watch.poolClosed();
-  }
-
-  /** Makes sure that nothing is out and nothing can be taken; else leaves everything as it was. */
-  private boolean retireAll() {
-    if (!steps.retire()) {
-      return false;
-    }
-    if (!small.retire()) {
-      steps.reopen();
-      return false;
-    }
-    BinTable table = bins;
-    if (table == null || table.retire()) {
-      if (outside.close()) {
-        return true;
-      }
-      if (table != null) {
-        table.reopen();
-      }
-    }
-    small.reopen();
-    steps.reopen();
-    return false;
   }
 
   /**
@@ -479,6 +486,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void release() {
     closed = true;
     watch.close();
+    housekeeping.stop();
     BinTable table = bins;
     closedBins = table;
     bins = null;

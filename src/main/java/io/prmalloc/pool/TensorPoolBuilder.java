@@ -35,6 +35,7 @@ public final class TensorPoolBuilder {
   private PoolPolicies policies;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
+  private Duration trimAfterIdle;
 
   TensorPoolBuilder() {}
 
@@ -101,6 +102,11 @@ public final class TensorPoolBuilder {
 
   StepSettings stepSettings() {
     return steps;
+  }
+
+  /** Null for never. */
+  Duration trimAfterIdle() {
+    return trimAfterIdle;
   }
 
   MemoryPlanner makePlanner() {
@@ -257,6 +263,23 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder stepPlanningTime(Duration value) {
     steps = steps.withPlanningTime(checkNotNegative("stepPlanningTime", value));
+    return this;
+  }
+
+  /**
+   * Lets the pool {@link TensorPoolAllocator#trim trim} itself when nothing was taken or given back
+   * for so long, or up to a quarter longer; once, until it is used again. Default never. A daemon
+   * thread sees to it, which ends when the pool is closed or nobody refers to it any more.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is not more than 0
+   */
+  public TensorPoolBuilder trimAfterIdle(Duration value) {
+    if (value.isNegative() || value.isZero()) {
+      throw new IllegalArgumentException("trimAfterIdle " + value + " is not more than 0");
+    }
+    trimAfterIdle = value;
     return this;
   }
 

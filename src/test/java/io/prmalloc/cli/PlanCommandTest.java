@@ -185,7 +185,7 @@ class PlanCommandTest {
     assertEquals(
         "strategy kind total bytes factor objects millis valid",
         lines.get(2).replaceAll(" +", " "));
-    assertEquals(3 + 14, lines.size(), outcome.out());
+    assertEquals(3 + 15, lines.size(), outcome.out());
   }
 
   @Test
