@@ -10,6 +10,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.stream.Stream;
 
 /** Holds the arrows between packages, and what each may use from outside. */
 @AnalyzeClasses(packages = "io.prmalloc", importOptions = DoNotIncludeTests.class)
@@ -45,6 +46,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.tensor")
           .layer("adapters")
           .definedBy(ADAPTERS)
+          .layer("micrometer")
+          .definedBy("io.prmalloc.micrometer")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -55,10 +58,12 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("cli")
           .whereLayer("trace")
           .mayOnlyBeAccessedByLayers("report", "cli")
+          .whereLayer("micrometer")
+          .mayNotBeAccessedByAnyLayer()
           .whereLayer("pool")
-          .mayOnlyBeAccessedByLayers("trace", "cli")
+          .mayOnlyBeAccessedByLayers("micrometer", "trace", "cli")
           .whereLayer("lifetime")
-          .mayOnlyBeAccessedByLayers("kept", "pool", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("kept", "micrometer", "pool", "trace", "cli")
           .whereLayer("kept")
           .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
           .whereLayer("tflite")
@@ -73,7 +78,16 @@ class ArchitectureTest {
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
-              "tensor", "wire", "adapters", "lifetime", "plan", "pool", "trace", "report", "cli");
+              "tensor",
+              "wire",
+              "adapters",
+              "micrometer",
+              "lifetime",
+              "plan",
+              "pool",
+              "trace",
+              "report",
+              "cli");
 
   @ArchTest
   static final ArchRule NETTY_STAYS_WITH_ITS_ADAPTER =
@@ -90,8 +104,20 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule DJL_STAYS_WITH_ITS_ADAPTER = onlyTheAdapter("io.prmalloc.djl", "ai.djl..");
 
-  /** The library is used by its adapter alone, and the adapter uses nothing but it and our face. */
-  private static ArchRule onlyTheAdapter(String adapter, String library) {
+  @ArchTest
+  static final ArchRule MICROMETER_STAYS_WITH_ITS_ADAPTER =
+      onlyTheAdapter(
+          "io.prmalloc.micrometer",
+          "io.micrometer..",
+          "io.prmalloc.pool",
+          "io.prmalloc.lifetime",
+          "io.prmalloc.os");
+
+  /**
+   * The library is used by its adapter alone, and the adapter uses nothing but it, our face, and
+   * what else it is said to need.
+   */
+  private static ArchRule onlyTheAdapter(String adapter, String library, String... more) {
     return CompositeArchRule.of(
             noClasses()
                 .that()
@@ -105,7 +131,10 @@ class ArchitectureTest {
                 .resideInAPackage(adapter)
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage("java..", "io.prmalloc", adapter, library));
+                .resideInAnyPackage(
+                    Stream.concat(
+                            Stream.of("java..", "io.prmalloc", adapter, library), Stream.of(more))
+                        .toArray(String[]::new)));
   }
 
   @ArchTest

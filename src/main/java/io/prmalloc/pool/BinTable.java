@@ -70,7 +70,7 @@ final class BinTable {
   private volatile ArenaSpan[] spans;
 
   private final LongAdder misses = new LongAdder();
-  private final LongAdder nullBins = new LongAdder();
+  private final NullBins nullBins = new NullBins();
 
   private BinTable(
       LifetimePlan plan,
@@ -227,7 +227,11 @@ final class BinTable {
   /** Counts a request that found nothing here and was served elsewhere. */
   void countUnserved(long totalBytes) {
     int index = index(totalBytes);
-    (hasBin(firstAtLeast(index), index) ? misses : nullBins).increment();
+    if (hasBin(firstAtLeast(index), index)) {
+      misses.increment();
+    } else {
+      nullBins.count(totalBytes);
+    }
   }
 
   private boolean hasBin(int position, int index) {
@@ -301,6 +305,7 @@ final class BinTable {
    */
   void free() {
     buffers().forEach(Buffer::revokeAll);
+    buffers().forEach(Buffer::noteResident);
     arena.free();
   }
 
@@ -369,7 +374,7 @@ final class BinTable {
     return misses.sum();
   }
 
-  long nullBins() {
-    return nullBins.sum();
+  NullBins nullBins() {
+    return nullBins;
   }
 }
