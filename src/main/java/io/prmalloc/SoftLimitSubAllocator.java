@@ -1,5 +1,7 @@
 package io.prmalloc;
 
+import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.jfr.FlightEvents.LimitKind;
 import io.prmalloc.os.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -53,7 +55,7 @@ final class SoftLimitSubAllocator implements SubAllocator {
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
     MemoryRegion region = source.alloc(alignment, bytes);
-    lookUp();
+    lookUp(bytes);
     return region;
   }
 
@@ -63,9 +65,10 @@ final class SoftLimitSubAllocator implements SubAllocator {
     lookDown();
   }
 
-  private void lookUp() {
+  private void lookUp(long bytes) {
     long reserved = source.bytesReserved();
     if (reserved > limitBytes && !above.get() && above.compareAndSet(false, true)) {
+      FlightEvents.limitHit(LimitKind.SOFT, bytes, reserved, limitBytes);
       try {
         executor.execute(() -> tell(reserved));
       } catch (RuntimeException | Error refused) {
@@ -78,7 +81,7 @@ final class SoftLimitSubAllocator implements SubAllocator {
   private void lookDown() {
     if (above.get() && source.bytesReserved() <= lowerBytes) {
       above.set(false);
-      lookUp();
+      lookUp(0);
     }
   }
 

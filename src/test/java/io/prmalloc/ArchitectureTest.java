@@ -52,6 +52,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc")
           .layer("os")
           .definedBy("io.prmalloc.os..")
+          .layer("jfr")
+          .definedBy("io.prmalloc.jfr")
           .whereLayer("cli")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("report")
@@ -76,6 +78,8 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("adapters")
           .mayNotBeAccessedByAnyLayer()
+          .whereLayer("jfr")
+          .mayOnlyBeAccessedByLayers("root", "lifetime", "pool")
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
               "tensor",
@@ -181,6 +185,23 @@ class ArchitectureTest {
               "io.prmalloc..",
               "org.agrona..",
               "com.sun.jna..");
+
+  @ArchTest
+  static final ArchRule THE_RECORDER_STAYS_WITH_ITS_EVENTS =
+      CompositeArchRule.of(
+              noClasses()
+                  .that()
+                  .resideOutsideOfPackage("io.prmalloc.jfr")
+                  .should()
+                  .dependOnClassesThat()
+                  .resideInAPackage("jdk.jfr.."))
+          .and(
+              classes()
+                  .that()
+                  .resideInAPackage("io.prmalloc.jfr")
+                  .should()
+                  .onlyDependOnClassesThat()
+                  .resideInAnyPackage("java..", "jdk.jfr..", "io.prmalloc.jfr"));
 
   @ArchTest
   static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =

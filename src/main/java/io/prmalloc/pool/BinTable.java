@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
@@ -227,7 +228,9 @@ final class BinTable {
   /** Counts a request that found nothing here and was served elsewhere. */
   void countUnserved(long totalBytes) {
     int index = index(totalBytes);
-    if (hasBin(firstAtLeast(index), index)) {
+    boolean known = hasBin(firstAtLeast(index), index);
+    FlightEvents.unservedRequest(totalBytes, known);
+    if (known) {
       misses.increment();
     } else {
       nullBins.count(totalBytes);

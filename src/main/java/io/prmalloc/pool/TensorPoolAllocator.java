@@ -444,7 +444,7 @@ public final class TensorPoolAllocator implements Allocator {
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), countedBins());
+    return PoolReport.of(snapshot(), small.slabs(), countedBins());
   }
 
   @Override
