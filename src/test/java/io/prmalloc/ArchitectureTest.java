@@ -31,6 +31,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
+          .layer("recording")
+          .definedBy("io.prmalloc.recording..")
           .layer("kept")
           .definedBy("io.prmalloc.kept..")
           .layer("lifetime")
@@ -57,6 +59,8 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("trace", "cli")
+          .whereLayer("recording")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("kept", "pool", "trace", "cli")
           .whereLayer("kept")
@@ -141,6 +145,7 @@ class ArchitectureTest {
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
               "io.prmalloc.pool..",
+              "io.prmalloc.recording..",
               "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
@@ -149,6 +154,7 @@ class ArchitectureTest {
               "java..",
               "javax.management..",
               "com.sun.management..",
+              "jdk.jfr..",
               "io.prmalloc..",
               "org.agrona..",
               "com.sun.jna..");

@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
@@ -59,11 +60,14 @@ final class BinTable {
 
   private final ReadyLists ready;
 
-  /** Takes from the ready lists. Made once, for to make it costs heap. */
+  /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> listed;
 
   /** How many size classes have the list of their own number. */
-  private final int directLists;
+  private final int allDirectLists;
+
+  /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
+  private int directLists;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -87,12 +91,14 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
+    this.allDirectLists = directLists;
     this.directLists = directLists;
     this.ready =
         new ReadyLists(
             directLists + ascending.length,
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
-    this.listed = buffer -> ready.takeFromAny(buffer.list());
+    this.listed =
+        buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }
 
   /**
@@ -200,6 +206,20 @@ final class BinTable {
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
   }
 
+  /** What {@link #take} would have found, were it not observed. */
+  PooledBlock takeObserved(long totalBytes) {
+    int list = index(totalBytes);
+    return list < allDirectLists ? ready.take(list) : null;
+  }
+
+  /**
+   * Lets {@link #take} find nothing, so that every request comes to {@link #takeSlowly}, or find
+   * again what it can. Seen by those who get the table through a volatile read after a later write.
+   */
+  void observe(boolean observed) {
+    directLists = observed ? 0 : allDirectLists;
+  }
+
   private PooledBlock takeSlowly(
       long totalBytes, int alignment, Function<Buffer, PooledBlock> taker) {
     int index = index(totalBytes);
@@ -303,9 +323,25 @@ final class BinTable {
     arena.free();
   }
 
-  /** Makes the arena resident as far as the system does so. */
+  /** Makes the arena resident as far as the system does so. Not while it is discarded. */
   void populate() {
     arena.populate();
+    buffers().forEach(Buffer::noteResident);
+  }
+
+  /**
+   * Gives back the pages of blocks that are home.
+   *
+   * @param discarder as in {@link Buffer#discardFree}
+   * @return how many bytes went
+   */
+  long discardFree(ToLongFunction<PooledBlock> discarder) {
+    return buffers().stream().mapToLong(buffer -> buffer.discardFree(discarder)).sum();
+  }
+
+  /** Bytes that {@link #discardFree} gave back and nobody has used since. */
+  long discardedBytes() {
+    return buffers().stream().mapToLong(Buffer::discardedBytes).sum();
   }
 
   /** Adds up the blocks; a bin's share of the peak is the chunks taken since it was cleared. */

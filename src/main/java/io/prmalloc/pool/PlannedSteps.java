@@ -53,7 +53,12 @@ final class PlannedSteps implements StepSource {
   /** What sequences counted that are not kept in mind any more. Under the lock. */
   private final StepStats.Sum gone = new StepStats.Sum();
 
+  private final PoolCounts goneCounts = new PoolCounts();
+
   private volatile boolean closed;
+
+  /** While somebody observes the pool, steps get shared memory, which is seen. */
+  private volatile boolean observed;
 
   PlannedSteps(
       Pool pool,
@@ -68,9 +73,15 @@ final class PlannedSteps implements StepSource {
     this.settings = settings;
   }
 
+  /** Whether steps that begin from now on get shared memory. */
+  void observe(boolean value) {
+    observed = value;
+  }
+
   @Override
   public StepMemory lease(Object key, long firstBytes) {
-    StepSequence sequence = settings.enabled() && !closed ? find(key, firstBytes) : null;
+    StepSequence sequence =
+        settings.enabled() && !closed && !observed ? find(key, firstBytes) : null;
     return sequence == null ? new SharedStep(this) : sequence.lease();
   }
 
@@ -114,6 +125,7 @@ final class PlannedSteps implements StepSource {
       if (!sequence.wasUsed() && sequence.retire()) {
         sequence.free();
         sequence.addTo(gone);
+        sequence.addTo(goneCounts);
         return Arrays.stream(known).filter(s -> s != sequence).toArray(StepSequence[]::new);
       }
     }
@@ -230,13 +242,15 @@ final class PlannedSteps implements StepSource {
     return sum.toStats();
   }
 
-  void addTo(PoolCounts counts) {
+  synchronized void addTo(PoolCounts counts) {
+    counts.addPast(goneCounts);
     for (StepSequence sequence : sequences) {
       sequence.addTo(counts);
     }
   }
 
-  void clearPeaks() {
+  synchronized void clearPeaks() {
+    goneCounts.largestBytes = 0;
     for (StepSequence sequence : sequences) {
       sequence.clearLargest();
     }

@@ -82,6 +82,16 @@ final class PoolBooks {
     return walk.stats;
   }
 
+  /** A number that goes up with every block that goes out or comes back. */
+  long changes() {
+    PoolCounts counts = pooled();
+    return changes(outside.changes(), counts);
+  }
+
+  private static long changes(long changesOutside, PoolCounts counts) {
+    return changesOutside + 2 * counts.uses - counts.liveBlocks;
+  }
+
   private Walk walk() {
     long changesOutside = outside.changes();
     AllocatorStats unpooled = outside.stats();
@@ -97,7 +107,7 @@ final class PoolBooks {
             source.bytesLimit(),
             bytesReserved,
             Math.max(peakBytesReserved, bytesReserved));
-    return new Walk(changesOutside + 2 * counts.uses - counts.liveBlocks, stats);
+    return new Walk(changes(changesOutside, counts), stats);
   }
 
   synchronized void clearStats() {

@@ -32,4 +32,10 @@ final class PoolCounts {
     uses += Block.useOf(stamp);
     largestBytes = Math.max(largestBytes, block.largestBytes());
   }
+
+  /** Adds up uses of blocks that are gone. */
+  void addPast(PoolCounts gone) {
+    uses += gone.uses;
+    largestBytes = Math.max(largestBytes, gone.largestBytes);
+  }
 }

@@ -304,6 +304,14 @@ final class StepArena extends StepMemory {
     memory.regions().forEach(MemoryRegion::populate);
   }
 
+  /** Adds what stays to be known of an arena that is gone. */
+  void addUsesTo(PoolCounts counts) {
+    for (Block block : blocks) {
+      counts.uses += block.uses();
+      counts.largestBytes = Math.max(counts.largestBytes, block.largestBytes());
+    }
+  }
+
   void addTo(PoolCounts counts) {
     for (Block block : blocks) {
       counts.add(block);

@@ -88,18 +88,22 @@ final class StepSequence {
   private final LongAdder unplannedSteps = new LongAdder();
   private final LongAdder replans = new LongAdder();
 
-  // Under the lock of this object.
-  private StepPlan plan;
+  /** Written under the lock. */
+  private volatile StepPlan plan;
+
+  // Under the lock of this object. The executor is asked without it, for that may do its work at
+  // once and on the same thread.
   private Recording recording;
   private int repeats;
   private int learntSteps;
-  private boolean planning;
-  private boolean growing;
+  private volatile boolean planning;
+  private volatile boolean growing;
   private int outcomes;
   private int sharedSteps;
   private int sharedStepsWanted = MIN_SHARED_STEPS;
   private int givenUp;
   private long stepsOfGoneArenas;
+  private final PoolCounts gone = new PoolCounts();
   private final List<StepArena> leaving = new ArrayList<>();
 
   StepSequence(PlannedSteps owner, Object key, long firstBytes) {
@@ -139,14 +143,25 @@ final class StepSequence {
     return null;
   }
 
-  private synchronized StepMemory share() {
-    if (phase == Phase.PLANNED) {
-      grow();
-    } else if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
+  private StepMemory share() {
+    StepPlan wanted = wanted();
+    if (wanted != null && !owner.later(() -> addArena(wanted))) {
+      growing = false;
+    }
+    return new SharedStep(owner);
+  }
+
+  /** The plan of which one more arena is wanted, or null. */
+  private synchronized StepPlan wanted() {
+    if (phase == Phase.PLANNED && !growing && arenas.length + leaving.size() < owner.maxArenas()) {
+      growing = true;
+      return plan;
+    }
+    if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
       sharedStepsWanted = Math.min(MAX_SHARED_STEPS, 2 * sharedStepsWanted);
       startLearning();
     }
-    return new SharedStep(owner);
+    return null;
   }
 
   private void startLearning() {
@@ -161,9 +176,15 @@ final class StepSequence {
    *
    * @param step what it asked for, or null if that cannot be planned
    */
-  synchronized void learnt(Recording step) {
+  void learnt(Recording step) {
+    if (isToBePlanned(step) && !owner.later(this::makePlan)) {
+      planning = false;
+    }
+  }
+
+  private synchronized boolean isToBePlanned(Recording step) {
     if (phase != Phase.LEARNING) {
-      return;
+      return false;
     }
     learntSteps++;
     if (step == null) {
@@ -176,12 +197,13 @@ final class StepSequence {
       repeats = 1;
     }
     if (repeats >= REPEATS && !planning) {
-      // Before the executor is asked: it may do it at once, on this thread.
       planning = true;
-      planning = owner.later(this::makePlan) && planning;
-    } else if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
+      return true;
+    }
+    if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
       stopPlanning();
     }
+    return false;
   }
 
   private void stopPlanning() {
@@ -209,6 +231,9 @@ final class StepSequence {
     } finally {
       planned(planned, made, first);
     }
+    if (isServing(made) && !owner.planningTime().isZero()) {
+      improve(made);
+    }
   }
 
   private synchronized void planned(Recording planned, StepPlan made, StepArena first) {
@@ -228,9 +253,6 @@ final class StepSequence {
       return;
     }
     serve(made, first);
-    if (!owner.planningTime().isZero()) {
-      owner.later(() -> improve(made));
-    }
   }
 
   private void serve(StepPlan made, StepArena first) {
@@ -262,8 +284,9 @@ final class StepSequence {
     }
   }
 
-  private synchronized boolean isServing(StepPlan served) {
-    return plan == served && !owner.isClosed();
+  /** Without the lock, for it is asked by threads that somebody waits for who may have it. */
+  private boolean isServing(StepPlan served) {
+    return served != null && plan == served && !owner.isClosed();
   }
 
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
@@ -278,14 +301,6 @@ final class StepSequence {
   /** Starts with a plan made elsewhere. */
   synchronized void adopt(StepPlan kept) {
     serve(kept, StepArena.reserve(this, kept, owner.source()));
-  }
-
-  private void grow() {
-    if (!growing && plan != null && arenas.length + leaving.size() < owner.maxArenas()) {
-      StepPlan wanted = plan;
-      growing = true;
-      growing = owner.later(() -> addArena(wanted)) && growing;
-    }
   }
 
   private void addArena(StepPlan wanted) {
@@ -363,7 +378,7 @@ final class StepSequence {
         arena -> {
           boolean released = arena.tryRelease();
           if (released) {
-            stepsOfGoneArenas += arena.steps();
+            forget(arena);
           }
           return released;
         });
@@ -382,12 +397,17 @@ final class StepSequence {
         && arenas[kept - 1].isFree()
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
         && arenas[kept - 1].tryRelease()) {
-      stepsOfGoneArenas += arenas[--kept].steps();
+      forget(arenas[--kept]);
     }
     if (kept < arenas.length) {
       arenas = Arrays.copyOf(arenas, kept);
     }
     return before - reservedBytes();
+  }
+
+  private void forget(StepArena arena) {
+    stepsOfGoneArenas += arena.steps();
+    arena.addUsesTo(gone);
   }
 
   PlannedSteps owner() {
@@ -424,11 +444,13 @@ final class StepSequence {
     sum.unplannedSteps += unplannedSteps.sum();
   }
 
-  void addTo(PoolCounts counts) {
+  synchronized void addTo(PoolCounts counts) {
+    counts.addPast(gone);
     all().forEach(arena -> arena.addTo(counts));
   }
 
-  void clearLargest() {
+  synchronized void clearLargest() {
+    gone.largestBytes = 0;
     all().forEach(StepArena::clearLargest);
   }
 
@@ -468,7 +490,7 @@ final class StepSequence {
   synchronized void free() {
     for (StepArena arena : all()) {
       arena.free();
-      stepsOfGoneArenas += arena.steps();
+      forget(arena);
     }
     leaving.clear();
     arenas = NO_ARENAS;

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
@@ -29,9 +30,12 @@ public final class TensorPoolBuilder {
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private LeakDetection leakDetection;
+  private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
+  private Duration trimAfterIdle;
 
   TensorPoolBuilder() {}
 
@@ -98,6 +102,11 @@ public final class TensorPoolBuilder {
 
   StepSettings stepSettings() {
     return steps;
+  }
+
+  /** Null for never. */
+  Duration trimAfterIdle() {
+    return trimAfterIdle;
   }
 
   MemoryPlanner makePlanner() {
@@ -257,6 +266,23 @@ public final class TensorPoolBuilder {
     return this;
   }
 
+  /**
+   * Lets the pool {@link TensorPoolAllocator#trim trim} itself when nothing was taken or given back
+   * for so long, or up to a quarter longer; once, until it is used again. Default never. A daemon
+   * thread sees to it, which ends when the pool is closed or nobody refers to it any more.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is not more than 0
+   */
+  public TensorPoolBuilder trimAfterIdle(Duration value) {
+    if (value.isNegative() || value.isZero()) {
+      throw new IllegalArgumentException("trimAfterIdle " + value + " is not more than 0");
+    }
+    trimAfterIdle = value;
+    return this;
+  }
+
   private static Duration checkNotNegative(String name, Duration value) {
     if (value.isNegative()) {
       throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
@@ -303,17 +329,52 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Makes the allocator.
+   * Which allocations are watched for leaks; default what the system property {@code
+   * prmalloc.leakDetection} says ({@code off}, {@code simple} or {@code paranoid}), else {@link
+   * LeakDetection#OFF}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder leakDetection(LeakDetection value) {
+    leakDetection = value;
+    return this;
+  }
+
+  /**
+   * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
+   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param value must not throw
+   */
+  public TensorPoolBuilder leakListener(Consumer<Leak> value) {
+    leakListener = value;
+    return this;
+  }
+
+  LeakDetection leakDetection() {
+    return leakDetection != null ? leakDetection : LeakDetection.fromProperty();
+  }
+
+  Consumer<Leak> leakListener() {
+    return leakListener;
+  }
+
+  /**
+   * Makes the allocator. If the system property {@value RecordProperty#NAME} is set, it records
+   * from the start.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
-   * @throws UncheckedIOException if a plan is to be read from a file and cannot be
+   * @throws UncheckedIOException if a plan is to be read from a file and cannot be, or a
+   *     recording's file cannot be written
    * @throws PlanFormatException if such a file holds none
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {
-    return new TensorPoolAllocator(this);
+    return RecordProperty.obey(new TensorPoolAllocator(this));
   }
 }
