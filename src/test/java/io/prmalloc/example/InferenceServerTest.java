@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.netty.util.ResourceLeakDetector;
+import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.LoadClient.Answer;
 import java.io.EOFException;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,11 @@ class InferenceServerTest {
 
   private final ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
   private InferenceServer server;
+
+  @BeforeAll
+  static void loadFirst() {
+    OrtEngine.load();
+  }
 
   @BeforeEach
   void start() throws Exception {
