@@ -42,7 +42,8 @@ final class PackedInstances {
     return pieces.stream()
         .map(
             piece ->
-                new TensorUsageRecord((piece.high - piece.low) * unit, piece.from, piece.to - 1))
+                new TensorUsageRecord(
+                    Math.multiplyExact(unit, piece.high - piece.low), piece.from, piece.to - 1))
         .toList();
   }
 
@@ -93,9 +94,9 @@ final class PackedInstances {
           done.add(record);
         }
       }
-      long rest = load - kept.stream().mapToLong(TensorUsageRecord::sizeBytes).sum();
+      long rest = (long) load - kept.stream().mapToLong(TensorUsageRecord::sizeBytes).sum();
       while (rest > 0) {
-        long size = 1 + random.nextInt((int) rest);
+        long size = 1L + random.nextInt(Math.toIntExact(rest));
         kept.add(new TensorUsageRecord(size, task, task));
         rest -= size;
       }
