@@ -35,7 +35,10 @@ import picocli.CommandLine.Spec;
       "",
       "A plan by objects gives each tensor a whole block, which others have before and after it; a"
           + " plan by offsets gives it a place in one arena. Nothing is allocated: a plan may need"
-          + " more memory than there is here."
+          + " more memory than there is here.",
+      "",
+      "exact goes on until it knows that no plan is smaller, or with --capacity until one fits; else"
+          + " it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far."
     },
     footer = {
       "",
@@ -115,11 +118,19 @@ final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    try (TerminalProgress progress = TerminalProgress.create();
+        PlanWatch watch = new PlanWatch(progress)) {
+      return plan(progress, watch);
+    }
+  }
+
+  private int plan(TerminalProgress progress, PlanWatch watch) throws InterruptedException {
     PlanOptions options =
         new PlanOptions(
             alignment,
             Optional.ofNullable(timeout()),
-            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity));
+            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
+            watch);
     TensorLifetimes tensors = input.read();
     if ((out != null || page != null) && tensors.dimensions() > 1) {
       throw new IllegalArgumentException(
@@ -129,9 +140,10 @@ final class PlanCommand implements Callable<Integer> {
               + " dimensions have not");
     }
     Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
-    List<PlanRun> runs;
-    try (TerminalProgress progress = TerminalProgress.create()) {
-      runs = planning.run(progress == null ? (strategy, done, total) -> {} : progress::update);
+    List<PlanRun> runs =
+        planning.run(progress == null ? (strategy, done, total) -> {} : progress::update);
+    if (progress != null) {
+      progress.close();
     }
     PlanReport report = new PlanReport(tensors, options, runs);
     List<String> failures = report.failures();

@@ -13,7 +13,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 /**
  * A progress bar on standard error, for runs that take longer than a few seconds.
  *
- * <p>Threading: one thread.
+ * <p>Threading: safe.
  */
 final class TerminalProgress implements ReplayProgress {
 
@@ -23,6 +23,7 @@ final class TerminalProgress implements ReplayProgress {
 
   private final long begin = System.nanoTime();
   private ProgressBar bar;
+  private boolean closed;
 
   private TerminalProgress() {}
 
@@ -55,7 +56,17 @@ final class TerminalProgress implements ReplayProgress {
    * @param task what is being done
    */
   void update(String task, long done, long total) {
-    if (bar == null && System.nanoTime() - begin > QUIET_NANOS && done < total) {
+    update(task, done, total, "");
+  }
+
+  /**
+   * Says how far the work is.
+   *
+   * @param task what is being done
+   * @param message stands behind the bar
+   */
+  synchronized void update(String task, long done, long total, String message) {
+    if (bar == null && !closed && System.nanoTime() - begin > QUIET_NANOS && done < total) {
       bar =
           new ProgressBarBuilder()
               .setTaskName(task)
@@ -66,15 +77,17 @@ final class TerminalProgress implements ReplayProgress {
               .clearDisplayOnFinish()
               .build();
     }
-    if (bar != null) {
+    if (bar != null && !closed) {
+      bar.setExtraMessage(message);
       bar.stepTo(done);
     }
   }
 
   @Override
-  public void close() {
-    if (bar != null) {
+  public synchronized void close() {
+    if (bar != null && !closed) {
       bar.close();
     }
+    closed = true;
   }
 }
