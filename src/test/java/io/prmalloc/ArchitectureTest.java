@@ -8,11 +8,16 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 
 /** Holds the arrows between packages, and what each may use from outside. */
 @AnalyzeClasses(packages = "io.prmalloc", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
+
+  private static final String[] ADAPTERS = {
+    "io.prmalloc.netty", "io.prmalloc.arrow", "io.prmalloc.onnxruntime", "io.prmalloc.djl"
+  };
 
   @ArchTest
   static final ArchRule ARROWS_POINT_ONE_WAY =
@@ -26,6 +31,10 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
+          .layer("recording")
+          .definedBy("io.prmalloc.recording..")
+          .layer("kept")
+          .definedBy("io.prmalloc.kept..")
           .layer("lifetime")
           .definedBy("io.prmalloc.lifetime..")
           .layer("plan")
@@ -36,6 +45,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.tensor.wire..")
           .layer("tensor")
           .definedBy("io.prmalloc.tensor")
+          .layer("adapters")
+          .definedBy(ADAPTERS)
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
@@ -48,19 +59,58 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("trace", "cli")
-          .whereLayer("lifetime")
+          .whereLayer("recording")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .whereLayer("lifetime")
+          .mayOnlyBeAccessedByLayers("kept", "pool", "trace", "cli")
+          .whereLayer("kept")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
           .whereLayer("tflite")
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("plan")
-          .mayOnlyBeAccessedByLayers("pool", "tflite", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers("kept", "pool", "tflite", "trace", "report", "cli")
           .whereLayer("wire")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("tensor")
           .mayOnlyBeAccessedByLayers("wire")
+          .whereLayer("adapters")
+          .mayNotBeAccessedByAnyLayer()
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
-              "tensor", "wire", "lifetime", "plan", "pool", "trace", "report", "cli");
+              "tensor", "wire", "adapters", "lifetime", "plan", "pool", "trace", "report", "cli");
+
+  @ArchTest
+  static final ArchRule NETTY_STAYS_WITH_ITS_ADAPTER =
+      onlyTheAdapter("io.prmalloc.netty", "io.netty..");
+
+  @ArchTest
+  static final ArchRule ARROW_STAYS_WITH_ITS_ADAPTER =
+      onlyTheAdapter("io.prmalloc.arrow", "org.apache.arrow..");
+
+  @ArchTest
+  static final ArchRule ONNX_RUNTIME_STAYS_WITH_ITS_ADAPTER =
+      onlyTheAdapter("io.prmalloc.onnxruntime", "ai.onnxruntime..");
+
+  @ArchTest
+  static final ArchRule DJL_STAYS_WITH_ITS_ADAPTER = onlyTheAdapter("io.prmalloc.djl", "ai.djl..");
+
+  /** The library is used by its adapter alone, and the adapter uses nothing but it and our face. */
+  private static ArchRule onlyTheAdapter(String adapter, String library) {
+    return CompositeArchRule.of(
+            noClasses()
+                .that()
+                .resideOutsideOfPackage(adapter)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(library))
+        .and(
+            classes()
+                .that()
+                .resideInAPackage(adapter)
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage("java..", "io.prmalloc", adapter, library));
+  }
 
   @ArchTest
   static final ArchRule TENSORS_KNOW_ONLY_THE_PUBLIC_FACE =
@@ -95,6 +145,7 @@ class ArchitectureTest {
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
               "io.prmalloc.pool..",
+              "io.prmalloc.recording..",
               "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
@@ -103,6 +154,7 @@ class ArchitectureTest {
               "java..",
               "javax.management..",
               "com.sun.management..",
+              "jdk.jfr..",
               "io.prmalloc..",
               "org.agrona..",
               "com.sun.jna..");

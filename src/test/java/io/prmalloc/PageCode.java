@@ -13,7 +13,7 @@ import java.util.List;
  * Compares the Java code on a page of the documentation with the code of tests. What a test shows
  * on a page lies between the lines {@code // page} and {@code // end of page}.
  */
-final class PageCode {
+public final class PageCode {
 
   private PageCode() {}
 
@@ -23,7 +23,7 @@ final class PageCode {
    * @param page a file of {@code docs}
    * @param tests whose sources hold the code
    */
-  static void check(String page, Class<?>... tests) throws IOException {
+  public static void check(String page, Class<?>... tests) throws IOException {
     List<String> wanted = new ArrayList<>();
     for (Class<?> test : tests) {
       Path source = Path.of("test/java", test.getName().replace('.', '/') + ".java");

@@ -33,7 +33,15 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {ReplayCommand.class, LearnCommand.class, PlanCommand.class, ArenaCommand.class},
+    subcommands = {
+      ReplayCommand.class,
+      LearnCommand.class,
+      PlanCommand.class,
+      ArenaCommand.class,
+      SimulateCommand.class,
+      SwapCommand.class,
+      ConvertCommand.class
+    },
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",

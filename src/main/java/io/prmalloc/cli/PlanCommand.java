@@ -6,7 +6,6 @@ import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
-import io.prmalloc.trace.planning.PlanRun;
 import io.prmalloc.trace.planning.Planning;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -50,6 +49,8 @@ import picocli.CommandLine.Spec;
       "  greedy-by-size     the largest tensors first",
       "  greedy-best        the better of the two before it",
       "  min-cost-flow      objects handed on at least cost, up to 2000 tensors",
+      "  heuristic          offsets by an order, sizes rounded up to 64; with --search the best",
+      "                     order found until --timeout (60 s if none is given) or Ctrl-C",
       "  exact              the least offsets it can find, and whether less is possible",
       "  all                every one of them",
       "",
@@ -59,11 +60,13 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  prmalloc plan sample:mobilenet-v1",
       "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
-      "  prmalloc plan model.tflite --report plan.html"
+      "  prmalloc plan model.tflite --report plan.html",
+      "  prmalloc plan lives.csv --strategy heuristic --search annealing --timeout 20"
     })
 final class PlanCommand implements Callable<Integer> {
 
   private static final double MAX_TIMEOUT_SECONDS = 1e9;
+  private static final String EXACT = "exact";
 
   @Spec private CommandSpec spec;
 
@@ -99,6 +102,8 @@ final class PlanCommand implements Callable<Integer> {
       description = "How long each strategy may take. Default: as long as it wants.")
   private Double timeoutSeconds;
 
+  @Mixin private OrderArguments orders;
+
   @Option(
       names = "--out",
       paramLabel = "FILE",
@@ -118,38 +123,42 @@ final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    try (TerminalProgress progress = TerminalProgress.create();
-        PlanWatch watch = new PlanWatch(progress)) {
-      return plan(progress, watch);
+    // Held until all is written: Ctrl-C must not end the program before.
+    boolean isSearch = orders.isSearch() || strategies.contains(EXACT);
+    try (CtrlC ctrlC = isSearch ? CtrlC.caught() : null) {
+      return show(plan(ctrlC));
     }
   }
 
-  private int plan(TerminalProgress progress, PlanWatch watch) throws InterruptedException {
-    PlanOptions options =
-        new PlanOptions(
-            alignment,
-            Optional.ofNullable(timeout()),
-            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
-            watch);
-    TensorLifetimes tensors = input.read();
-    if ((out != null || page != null) && tensors.dimensions() > 1) {
-      throw new IllegalArgumentException(
-          (out != null ? "--out writes" : "--report draws")
-              + " offsets, which sizes of "
-              + tensors.dimensions()
-              + " dimensions have not");
+  private PlanReport plan(CtrlC ctrlC) throws InterruptedException {
+    try (TerminalProgress bar = TerminalProgress.create();
+        PlanWatch watch = new PlanWatch(bar, ctrlC)) {
+      PlanProgress progress = new PlanProgress(bar, ctrlC);
+      PlanOptions options =
+          new PlanOptions(
+              alignment,
+              Optional.ofNullable(timeout()),
+              capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
+              watch,
+              orders.read(strategies, progress));
+      TensorLifetimes tensors = input.read();
+      if ((out != null || page != null) && tensors.dimensions() > 1) {
+        throw new IllegalArgumentException(
+            (out != null ? "--out writes" : "--report draws")
+                + " offsets, which sizes of "
+                + tensors.dimensions()
+                + " dimensions have not");
+      }
+      Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
+      return new PlanReport(tensors, options, planning.run(progress));
     }
-    Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
-    List<PlanRun> runs =
-        planning.run(progress == null ? (strategy, done, total) -> {} : progress::update);
-    if (progress != null) {
-      progress.close();
-    }
-    PlanReport report = new PlanReport(tensors, options, runs);
+  }
+
+  private int show(PlanReport report) {
     List<String> failures = report.failures();
     if (failures.isEmpty() && out != null) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
-      OutputFile.write(out, tensors.toCsv(best));
+      OutputFile.write(out, text -> report.tensors().writeCsv(best, text));
     }
     if (page != null) {
       OutputFile.write(page, PlanPage.html(report));

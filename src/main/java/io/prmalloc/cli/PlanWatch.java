@@ -7,60 +7,41 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Shows how good the plan is that a planner goes on improving, and on Ctrl-C makes it stop with
- * what it has.
+ * Shows how good the exact planner's plan is by now, and ends its search when Ctrl-C is pressed.
  *
- * <p>Threading: safe; close it on the thread that made it.
+ * <p>Threading: safe.
  */
 final class PlanWatch implements PlanWatcher, AutoCloseable {
 
-  // Ctrl-C starts the JVM's shutdown, which waits for this hook, and the hook for the command to
-  // print and write its best plan. Only a planner that has one listens; for others the hook does
-  // not
-  // wait.
-  //
   // Better plans get rare with time, so the bar is moved by a clock, not by them.
 
-  private static final long PATIENCE_SECONDS = 30;
   private static final long TICK_MILLIS = 500;
   private static final long WHOLE = 10_000;
 
-  private final TerminalProgress progress;
-  private final CountDownLatch finished = new CountDownLatch(1);
-  private final Thread hook = new Thread(this::cancel, "prmalloc-ctrl-c");
-  private final Thread clock = new Thread(this::tick, "prmalloc-progress");
-  private volatile boolean cancelled;
+  private final TerminalProgress bar;
+  private final CtrlC ctrlC;
+  private final CountDownLatch closed = new CountDownLatch(1);
   private volatile ExactPlan best;
 
   /**
-   * Listens from now on.
+   * Watches from now on.
    *
-   * @param progress where to show it, or null
+   * @param bar the progress bar, or null if nobody sees it
+   * @param ctrlC whether it is pressed, or null if it is nobody's business
    */
-  PlanWatch(TerminalProgress progress) {
-    this.progress = progress;
-    Runtime.getRuntime().addShutdownHook(hook);
-    if (progress != null) {
+  PlanWatch(TerminalProgress bar, CtrlC ctrlC) {
+    this.bar = bar;
+    this.ctrlC = ctrlC;
+    if (bar != null) {
+      Thread clock = new Thread(this::tick, "prmalloc-progress");
       clock.setDaemon(true);
       clock.start();
     }
   }
 
-  /** Stops the planner and waits until the command is done with its plan. */
-  void cancel() {
-    cancelled = true;
-    try {
-      if (best != null && !finished.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        System.err.println("prmalloc: the plan is not written; it took too long");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   @Override
   public boolean isCancelled() {
-    return cancelled;
+    return ctrlC != null && ctrlC.isPressed();
   }
 
   @Override
@@ -70,35 +51,27 @@ final class PlanWatch implements PlanWatcher, AutoCloseable {
 
   private void tick() {
     try {
-      while (!finished.await(TICK_MILLIS, TimeUnit.MILLISECONDS)) {
+      while (!closed.await(TICK_MILLIS, TimeUnit.MILLISECONDS)) {
         ExactPlan plan = best;
-        if (plan != null && !cancelled) {
-          progress.update("exact", part(plan), WHOLE, describe(plan));
+        if (plan != null) {
+          // How much of the plan the bound says is needed.
+          bar.update("exact", (long) (WHOLE / (1 + plan.gap())), WHOLE);
+          bar.message(describe(plan));
         }
       }
     } catch (InterruptedException e) {
+      // Nobody needs a clock any more.
       Thread.currentThread().interrupt();
     }
   }
 
-  /** How much of the plan the bound says is needed. */
-  private static long part(ExactPlan plan) {
-    return (long) (WHOLE / (1 + plan.gap()));
-  }
-
   /** A plan in a few words. */
   static String describe(ExactPlan plan) {
-    return String.format(
-        Locale.ROOT, "%d bytes, %.2f %% over the bound", plan.totalBytes(), 100 * plan.gap());
+    return String.format(Locale.ROOT, "best %,d, gap %.2f %%", plan.totalBytes(), 100 * plan.gap());
   }
 
   @Override
   public void close() {
-    finished.countDown();
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // It is running: that was Ctrl-C.
-    }
+    closed.countDown();
   }
 }

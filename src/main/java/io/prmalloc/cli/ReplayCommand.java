@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,6 +42,7 @@ import picocli.CommandLine.Spec;
       "",
       "Allocators:",
       "  pool      ours: learns in the first steps, then serves from pooled stacks",
+      "  planned   the same, each step in an arena with an offset plan of its own",
       "  direct    ByteBuffer.allocateDirect, freed at once, without our code",
       "  cpu       ours without learning: memory straight from the system",
       "  malloc    the C library's",
@@ -103,9 +105,16 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "NAME",
       split = ",",
       description =
-          "One of pool, direct, cpu, jemalloc, mimalloc, malloc; may be given several times."
+          "One of pool, planned, direct, cpu, jemalloc, mimalloc, malloc; may be given several times."
               + " Default: pool.")
   private List<ReplayAllocator> allocators = List.of(ReplayAllocator.POOL);
+
+  @Option(
+      names = "--planned",
+      description =
+          "The pool's steps ask for their memory themselves, and are planned once they repeat: the"
+              + " same as planned for pool in --allocator.")
+  private boolean planned;
 
   @Option(
       names = "--api",
@@ -131,6 +140,15 @@ final class ReplayCommand implements Callable<Integer> {
 
   ReplayCommand() {}
 
+  private Set<ReplayAllocator> chosen() {
+    Set<ReplayAllocator> chosen = new LinkedHashSet<>();
+    for (ReplayAllocator allocator : allocators) {
+      boolean replaced = planned && allocator == ReplayAllocator.POOL;
+      chosen.add(replaced ? ReplayAllocator.PLANNED : allocator);
+    }
+    return chosen;
+  }
+
   @Override
   public Integer call() throws InterruptedException {
     ReplayOptions options =
@@ -144,7 +162,7 @@ final class ReplayCommand implements Callable<Integer> {
     Trace trace = input.read();
     Replayer replayer = new Replayer(trace, options);
     List<ReplayRun> runs = new ArrayList<>();
-    for (ReplayAllocator allocator : new LinkedHashSet<>(allocators)) {
+    for (ReplayAllocator allocator : chosen()) {
       try (ReplayProgress progress = TerminalProgress.create()) {
         runs.add(replayer.run(allocator, progress));
       }

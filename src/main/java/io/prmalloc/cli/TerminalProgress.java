@@ -55,17 +55,7 @@ final class TerminalProgress implements ReplayProgress {
    *
    * @param task what is being done
    */
-  void update(String task, long done, long total) {
-    update(task, done, total, "");
-  }
-
-  /**
-   * Says how far the work is.
-   *
-   * @param task what is being done
-   * @param message stands behind the bar
-   */
-  synchronized void update(String task, long done, long total, String message) {
+  synchronized void update(String task, long done, long total) {
     if (bar == null && !closed && System.nanoTime() - begin > QUIET_NANOS && done < total) {
       bar =
           new ProgressBarBuilder()
@@ -78,8 +68,15 @@ final class TerminalProgress implements ReplayProgress {
               .build();
     }
     if (bar != null && !closed) {
-      bar.setExtraMessage(message);
+      bar.maxHint(total);
       bar.stepTo(done);
+    }
+  }
+
+  /** Shows some words behind the bar, if there is one by now. */
+  synchronized void message(String words) {
+    if (bar != null && !closed) {
+      bar.setExtraMessage(words);
     }
   }
 

@@ -34,6 +34,10 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // a closed step's lives go into the queue and the others go on collecting; the queue is bounded
   // by the most steps that are ever counted.
   //
+  // Where steps have nothing to plan, they are not looked at after a while: that would cost each of
+  // them a lock and some heap. The first life to be tracked then wakes the planner; it belongs to
+  // the next step that closes.
+  //
   // A packed life is forgotten once nothing that is still to be packed can have begun before its
   // end, so memory holds a step or two and not the whole warm-up.
 
@@ -43,21 +47,31 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private static final int RECENT_STEPS = 16;
   private static final int RECENT_LIVES = 1 << 18;
 
+  // After so many steps without anything to plan it goes to sleep, until there is something.
+  private static final int DORMANT_AFTER = 256;
+
   // What is kept for a step that may never come.
   private static final int MAX_STRAYS = 1 << 18;
 
   /** A step that is collected. Guarded by the books' lock. */
-  static final class Step {
+  private static final class Step implements OpenStep {
+    private final LifetimeMemoryPlanner planner;
     private final int number;
     private final Thread thread;
     private final Step outer;
     private List<AllocStats> finished = new ArrayList<>();
     private long earliestTick = Long.MAX_VALUE;
 
-    Step(int number, Thread thread, Step outer) {
+    Step(LifetimeMemoryPlanner planner, int number, Thread thread, Step outer) {
+      this.planner = planner;
       this.number = number;
       this.thread = thread;
       this.outer = outer;
+    }
+
+    @Override
+    public void end() {
+      planner.closeStep(this);
     }
   }
 
@@ -88,6 +102,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private final AtomicInteger openedSteps = new AtomicInteger();
   private volatile Phase phase = Phase.WAITING;
   private volatile int packedSteps;
+  private volatile boolean dormant;
 
   private final ReentrantLock books = new ReentrantLock();
   private final Map<Thread, Step> innermost = new HashMap<>();
@@ -100,6 +115,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private long tick;
   private int countedSteps;
   private int refusals;
+  private int emptySteps;
   private int concurrentSteps = 1;
   private PlanListener listener;
   private LifetimePlan plan;
@@ -145,27 +161,28 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   @Override
-  public ScopedMemoryCollector collect() {
-    if (phase == Phase.DONE) {
-      return ScopedMemoryCollector.IDLE;
-    }
+  OpenStep openStep() {
+    return (phase == Phase.DONE || dormant) ? null : openNextStep();
+  }
+
+  private OpenStep openNextStep() {
     int number = openedSteps.getAndIncrement();
     if (number < settings.startStep()) {
-      return ScopedMemoryCollector.IDLE;
+      return null;
     }
     books.lock();
     try {
       if (phase == Phase.DONE || countedSteps > settings.maxSteps()) {
-        return ScopedMemoryCollector.IDLE;
+        return null;
       }
       phase = Phase.COLLECTING;
       Thread thread = Thread.currentThread();
-      Step step = new Step(number, thread, innermost.get(thread));
+      Step step = new Step(this, number, thread, innermost.get(thread));
       innermost.put(thread, step);
       openSteps.add(step);
       newestStep = step;
       concurrentSteps = Math.max(concurrentSteps, openSteps.size());
-      return new ScopedMemoryCollector(this, step);
+      return step;
     } finally {
       books.unlock();
     }
@@ -175,6 +192,9 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   public Tracked trackAllocate(long alignment, long totalBytes) {
     if (phase != Phase.COLLECTING) {
       return null;
+    }
+    if (dormant) {
+      dormant = false;
     }
     books.lock();
     try {
@@ -245,7 +265,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
-  void closeStep(Step step) {
+  private void closeStep(Step step) {
     ClosedStep closed;
     books.lock();
     try {
@@ -316,8 +336,12 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       strays = new ArrayList<>();
     }
     if (lives.isEmpty()) {
+      // A server whose steps ask for planned memory has nothing for us, maybe for ever.
+      emptySteps++;
+      dormant = emptySteps >= DORMANT_AFTER && oldestLife == null;
       return null;
     }
+    emptySteps = 0;
     long horizon = oldestLife != null ? oldestLife.beginTick : tick;
     for (Step open : openSteps) {
       horizon = Math.min(horizon, open.earliestTick);
@@ -403,6 +427,18 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       }
     } finally {
       close();
+    }
+  }
+
+  @Override
+  public void skip() {
+    packing.lock();
+    try {
+      policies = List.of();
+      recentSteps.clear();
+      close();
+    } finally {
+      packing.unlock();
     }
   }
 

@@ -1,5 +1,7 @@
 package io.prmalloc.lifetime;
 
+import java.util.function.Supplier;
+
 /**
  * Watches allocations during warm-up steps and works out which blocks can hold them all.
  *
@@ -33,17 +35,88 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     Tracked() {}
   }
 
+  private volatile StepSource source;
+
+  /** Null if nobody wants to know of steps. */
+  private volatile Supplier<Runnable> stepWatcher;
+
+  /**
+   * {@link #collect(Object)} without a key.
+   *
+   * <p>Threading: any thread.
+   */
+  public final ScopedMemoryCollector collect() {
+    return collect(null);
+  }
+
   /**
    * Opens a step. Steps may be open at the same time, on the same or on different threads; each is
    * its own step, to which belong the allocations of its thread while it is that thread's
    * innermost. Allocations of threads that have no step open belong to the step opened last, or, if
    * none is open, to the next one that closes.
    *
-   * <p>Once the plan is made this costs one read and returns an object that does nothing.
+   * <p>Once the plan is made nothing is collected any more, and this costs two reads.
    *
    * <p>Threading: any thread; the step may be closed on another one.
+   *
+   * @param key tells apart the steps that ask for different sequences of memory, where the first
+   *     request's size does not: a batch size, a model's name, a record of both. Null, strings and
+   *     numbers can be kept in a file with the plan
    */
-  public abstract ScopedMemoryCollector collect();
+  public final ScopedMemoryCollector collect(Object key) {
+    return new ScopedMemoryCollector(this, key);
+  }
+
+  /** The allocator that is bound, or null. */
+  final StepSource source() {
+    return source;
+  }
+
+  /**
+   * Lets somebody know of every step, whether it is collected or not. For those who write
+   * allocators.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param opened called by the thread that opens a step; what it returns is run once, when the
+   *     step is closed. Null for nobody; it replaces the one before
+   */
+  public final void watchSteps(Supplier<Runnable> opened) {
+    stepWatcher = opened;
+  }
+
+  /** {@link #openStep}, told to whoever watches. */
+  final OpenStep openWatchedStep() {
+    OpenStep step = openStep();
+    Supplier<Runnable> watcher = stepWatcher;
+    if (watcher == null) {
+      return step;
+    }
+    Runnable closed = watcher.get();
+    return () -> {
+      closed.run();
+      if (step != null) {
+        step.end();
+      }
+    };
+  }
+
+  /** The step as this planner sees it, or null if it does not look. */
+  abstract OpenStep openStep();
+
+  /**
+   * Binds the allocator that serves the steps of this planner.
+   *
+   * <p>Threading: any thread; before the first step.
+   *
+   * @param listener as in {@link #bind(PlanListener)}
+   * @param steps serves what steps ask for
+   * @throws IllegalStateException if a listener is bound already
+   */
+  public final void bind(PlanListener listener, StepSource steps) {
+    bind(listener);
+    source = steps;
+  }
 
   /**
    * Reports an allocation that is to be planned, one of more than {@link
@@ -85,6 +158,14 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    * @throws IllegalStateException if a listener is bound already
    */
   public abstract void bind(PlanListener listener);
+
+  /**
+   * Ends the collecting without a plan: the allocator has one already. Nothing is told to the
+   * listener.
+   *
+   * <p>Threading: any thread; a plan that is just being told stands.
+   */
+  public abstract void skip();
 
   /** Where this planner stands. Threading: any thread; true of the moment of the call. */
   public abstract Phase phase();

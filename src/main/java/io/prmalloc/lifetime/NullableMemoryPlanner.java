@@ -12,10 +12,9 @@ public final class NullableMemoryPlanner extends MemoryPlanner {
   /** Threading: any thread. */
   public NullableMemoryPlanner() {}
 
-  /** {@inheritDoc} Here: does nothing. */
   @Override
-  public ScopedMemoryCollector collect() {
-    return ScopedMemoryCollector.IDLE;
+  OpenStep openStep() {
+    return null;
   }
 
   /** {@inheritDoc} Here: always null. */
@@ -32,9 +31,16 @@ public final class NullableMemoryPlanner extends MemoryPlanner {
   @Override
   public void trackFailure(Tracked tracked) {}
 
-  /** {@inheritDoc} Here: any number may be bound, and none is ever told anything. */
+  /**
+   * {@inheritDoc} Here: any number may be bound, none is ever told anything, and steps ask the
+   * last.
+   */
   @Override
   public void bind(PlanListener listener) {}
+
+  /** {@inheritDoc} Here: does nothing. */
+  @Override
+  public void skip() {}
 
   /** {@inheritDoc} Here: always {@link MemoryPlanner.Phase#DISABLED}. */
   @Override

@@ -45,7 +45,16 @@ public final class OffsetsAssignment {
     return of(records, offsets, alignment, 0);
   }
 
-  static OffsetsAssignment of(
+  /**
+   * As {@link #of(List, long[], long)}, for a planner that counts more than the tensors themselves,
+   * such as what they are rounded up to.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param atLeastBytes the total is not less
+   * @throws IllegalArgumentException as above
+   */
+  public static OffsetsAssignment of(
       List<TensorUsageRecord> records, long[] offsets, long alignment, long atLeastBytes) {
     Requests.checkAlignment(alignment);
     if (records.size() != offsets.length) {

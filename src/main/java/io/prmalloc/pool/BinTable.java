@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -15,6 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
@@ -46,7 +48,8 @@ final class BinTable {
   static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
 
   private final int intervalBytes;
-  private final long planBytes;
+  private final LifetimePlan plan;
+  private final int[] blocks;
   private final int addedBlocks;
   private final int intervalShift;
   private final double maxOversize;
@@ -57,11 +60,14 @@ final class BinTable {
 
   private final ReadyLists ready;
 
-  /** Takes from the ready lists. Made once, for to make it costs heap. */
+  /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> listed;
 
   /** How many size classes have the list of their own number. */
-  private final int directLists;
+  private final int allDirectLists;
+
+  /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
+  private int directLists;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -71,6 +77,7 @@ final class BinTable {
 
   private BinTable(
       LifetimePlan plan,
+      int[] blocks,
       int addedBlocks,
       double maxOversize,
       Arena arena,
@@ -78,17 +85,20 @@ final class BinTable {
       int directLists) {
     this.intervalBytes = plan.intervalBytes();
     this.intervalShift = Integer.numberOfTrailingZeros(intervalBytes);
-    this.planBytes = plan.totalBytes();
+    this.plan = plan;
+    this.blocks = blocks;
     this.addedBlocks = addedBlocks;
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
+    this.allDirectLists = directLists;
     this.directLists = directLists;
     this.ready =
         new ReadyLists(
             directLists + ascending.length,
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
-    this.listed = buffer -> ready.takeFromAny(buffer.list());
+    this.listed =
+        buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }
 
   /**
@@ -131,7 +141,7 @@ final class BinTable {
     }
     int planned = plan.bins().stream().mapToInt(BinPlan::blocks).sum();
     int added = Arrays.stream(blocks).sum() - planned;
-    return new BinTable(plan, added, maxOversize, arena, ascending, directLists);
+    return new BinTable(plan, blocks.clone(), added, maxOversize, arena, ascending, directLists);
   }
 
   private static int directLists(LifetimePlan plan) {
@@ -194,6 +204,20 @@ final class BinTable {
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     PooledBlock block = takeSlowly(totalBytes, alignment, listed);
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
+  }
+
+  /** What {@link #take} would have found, were it not observed. */
+  PooledBlock takeObserved(long totalBytes) {
+    int list = index(totalBytes);
+    return list < allDirectLists ? ready.take(list) : null;
+  }
+
+  /**
+   * Lets {@link #take} find nothing, so that every request comes to {@link #takeSlowly}, or find
+   * again what it can. Seen by those who get the table through a volatile read after a later write.
+   */
+  void observe(boolean observed) {
+    directLists = observed ? 0 : allDirectLists;
   }
 
   private PooledBlock takeSlowly(
@@ -299,9 +323,25 @@ final class BinTable {
     arena.free();
   }
 
-  /** Makes the arena resident as far as the system does so. */
+  /** Makes the arena resident as far as the system does so. Not while it is discarded. */
   void populate() {
     arena.populate();
+    buffers().forEach(Buffer::noteResident);
+  }
+
+  /**
+   * Gives back the pages of blocks that are home.
+   *
+   * @param discarder as in {@link Buffer#discardFree}
+   * @return how many bytes went
+   */
+  long discardFree(ToLongFunction<PooledBlock> discarder) {
+    return buffers().stream().mapToLong(buffer -> buffer.discardFree(discarder)).sum();
+  }
+
+  /** Bytes that {@link #discardFree} gave back and nobody has used since. */
+  long discardedBytes() {
+    return buffers().stream().mapToLong(Buffer::discardedBytes).sum();
   }
 
   /** Adds up the blocks; a bin's share of the peak is the chunks taken since it was cleared. */
@@ -325,9 +365,14 @@ final class BinTable {
     return intervalBytes;
   }
 
+  /** What this is made of, for another process. */
+  KeptPool keep() {
+    return new KeptPool(plan, Arrays.stream(blocks).boxed().toList());
+  }
+
   /** What the plan's own blocks add up to. */
   long planBytes() {
-    return planBytes;
+    return plan.totalBytes();
   }
 
   /** How many blocks there are more than the plan's. */

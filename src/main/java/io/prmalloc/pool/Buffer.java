@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Block;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * The blocks of one bin: equal chunks of the arena.
@@ -14,6 +15,8 @@ final class Buffer {
   /** How many blocks a request asks on average, at most, before it takes a bin for exhausted. */
   private static final int ASKED_BLOCKS = 64;
 
+  private static final int FEW_BLOCKS = 4;
+
   private final int bin;
   private final int list;
   private final long strideBytes;
@@ -22,6 +25,16 @@ final class Buffer {
 
   /** How many requests are still to go by without asking the blocks. Plain: a hint. */
   private int asksToSkip;
+
+  /** What was discarded, block by block; null if nothing was. Under the lock of this object. */
+  private Discarded[] discarded;
+
+  /**
+   * Pages of a block that went back.
+   *
+   * @param uses how often the block had been used then
+   */
+  private record Discarded(long uses, long bytes) {}
 
   /** For each block the uses that were over when the peak was cleared; null if it never was. */
   private volatile long[] usesBeforeClear;
@@ -47,6 +60,21 @@ final class Buffer {
             .toArray(PooledBlock[]::new);
   }
 
+  /** Whether it takes less to ask all blocks than to look at the lists of all stripes. */
+  boolean hasFewBlocks() {
+    return blocks.length <= FEW_BLOCKS;
+  }
+
+  /** Claims a block that is home when it is asked, or gives null. For few blocks. */
+  PooledBlock claimFirst() {
+    for (PooledBlock block : blocks) {
+      if (block.claim()) {
+        return block;
+      }
+    }
+    return null;
+  }
+
   /**
    * Claims a block by asking every one of them, or gives null: then all were out at one moment,
    * unless there are more than {@link #ASKED_BLOCKS} and they were asked in vain a short while ago.
@@ -68,10 +96,11 @@ final class Buffer {
           }
           lost = true;
         }
-        stamps += stamp;
+        // Not their sum: the stamp of a block whose end was told of goes down as it comes home.
+        stamps = 31 * stamps + stamp;
       }
-      // Stamps grow, but for giveUp while a pool tries to close, so equal sums are equal stamps:
-      // nothing came home between the two rounds.
+      // Equal hashes are equal stamps, and a stamp never comes back but for giveUp while a pool is
+      // trimmed or tries to close: nothing came home between the two rounds.
       if (!lost && stamps == before) {
         asksToSkip = blocks.length / ASKED_BLOCKS;
         return null;
@@ -166,6 +195,52 @@ final class Buffer {
         block.revoke();
       }
     }
+  }
+
+  /**
+   * Gives back the pages of blocks that are home and were used since the last time. Each is claimed
+   * meanwhile, so that nobody gets it.
+   *
+   * @param discarder gives the pages of a block back and says how many bytes they have, from 0
+   * @return how many bytes went
+   */
+  synchronized long discardFree(ToLongFunction<PooledBlock> discarder) {
+    if (discarded == null) {
+      discarded = new Discarded[blocks.length];
+    }
+    long released = 0;
+    for (int i = 0; i < blocks.length; i++) {
+      // A taker that meets the block while it is claimed takes it off its list, where the next
+      // close of the block puts it again; until then it is found by claimAny.
+      if (!isDiscarded(i) && blocks[i].claim()) {
+        try {
+          long bytes = discarder.applyAsLong(blocks[i]);
+          discarded[i] = bytes > 0 ? new Discarded(blocks[i].uses(), bytes) : null;
+          released += bytes;
+        } finally {
+          blocks[i].giveUp();
+        }
+      }
+    }
+    return released;
+  }
+
+  private boolean isDiscarded(int i) {
+    return discarded[i] != null && discarded[i].uses == blocks[i].uses();
+  }
+
+  /** Bytes of pages that went back and that nobody has used since. */
+  synchronized long discardedBytes() {
+    long bytes = 0;
+    for (int i = 0; discarded != null && i < blocks.length; i++) {
+      bytes += isDiscarded(i) ? discarded[i].bytes : 0;
+    }
+    return bytes;
+  }
+
+  /** All pages are there again. */
+  synchronized void noteResident() {
+    discarded = null;
   }
 
   /** Adds up the blocks. */

@@ -35,6 +35,7 @@ final class PoolBooks {
   private final SubAllocator source;
   private final SmallBlocks small;
   private final RegionHeap outside;
+  private final PlannedSteps steps;
   private final AddressDirectory directory;
   private final Supplier<BinTable> bins;
 
@@ -47,11 +48,13 @@ final class PoolBooks {
       SubAllocator source,
       SmallBlocks small,
       RegionHeap outside,
+      PlannedSteps steps,
       AddressDirectory directory,
       Supplier<BinTable> bins) {
     this.source = source;
     this.small = small;
     this.outside = outside;
+    this.steps = steps;
     this.directory = directory;
     this.bins = bins;
   }
@@ -59,6 +62,7 @@ final class PoolBooks {
   private PoolCounts pooled() {
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
+    steps.addTo(counts);
     BinTable table = bins.get();
     if (table != null) {
       table.addTo(counts);
@@ -78,6 +82,16 @@ final class PoolBooks {
     return walk.stats;
   }
 
+  /** A number that goes up with every block that goes out or comes back. */
+  long changes() {
+    PoolCounts counts = pooled();
+    return changes(outside.changes(), counts);
+  }
+
+  private static long changes(long changesOutside, PoolCounts counts) {
+    return changesOutside + 2 * counts.uses - counts.liveBlocks;
+  }
+
   private Walk walk() {
     long changesOutside = outside.changes();
     AllocatorStats unpooled = outside.stats();
@@ -93,12 +107,13 @@ final class PoolBooks {
             source.bytesLimit(),
             bytesReserved,
             Math.max(peakBytesReserved, bytesReserved));
-    return new Walk(changesOutside + 2 * counts.uses - counts.liveBlocks, stats);
+    return new Walk(changes(changesOutside, counts), stats);
   }
 
   synchronized void clearStats() {
     outside.clearStats();
     small.clearPeaks();
+    steps.clearPeaks();
     BinTable table = bins.get();
     if (table != null) {
       table.clearPeaks();

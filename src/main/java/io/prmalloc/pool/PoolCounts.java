@@ -18,7 +18,7 @@ final class PoolCounts {
   /** A bound for the most bytes that were in use at once: it may lie above, never below. */
   long peakBytes;
 
-  void add(PooledBlock block) {
+  void add(Block block) {
     long stamp = block.stamp();
     while (Block.isOut(stamp)) {
       long bytes = block.bytesIn(stamp);
@@ -31,5 +31,11 @@ final class PoolCounts {
     }
     uses += Block.useOf(stamp);
     largestBytes = Math.max(largestBytes, block.largestBytes());
+  }
+
+  /** Adds up uses of blocks that are gone. */
+  void addPast(PoolCounts gone) {
+    uses += gone.uses;
+    largestBytes = Math.max(largestBytes, gone.largestBytes);
   }
 }

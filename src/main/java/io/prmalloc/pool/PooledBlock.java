@@ -18,8 +18,8 @@ final class PooledBlock extends Block {
   private int number;
   private int nextReady;
   private ReadyLists lists;
-  private long startAddress;
   private Numbered numbered;
+  private Observation observation;
 
   /** The number of one use. */
   private record Numbered(long stamp, long id) {}
@@ -91,18 +91,6 @@ final class PooledBlock extends Block {
   }
 
   /**
-   * Address of the block's first byte; found out at the first call, for it may cost a native call.
-   */
-  long startAddress() {
-    long start = startAddress;
-    if (start == 0) {
-      start = region().address() + offset();
-      startAddress = start;
-    }
-    return start;
-  }
-
-  /**
    * The number of the use with this stamp: the next one if it has none yet, for most uses are never
    * asked for theirs.
    */
@@ -111,6 +99,22 @@ final class PooledBlock extends Block {
       numbered = new Numbered(stamp, nextId.getAsLong());
     }
     return numbered.id;
+  }
+
+  /**
+   * Who is told of the use that is about to begin. Threading: the thread that took the block,
+   * alone.
+   */
+  Observation observation() {
+    if (observation == null) {
+      observation = new Observation(null);
+    }
+    return observation;
+  }
+
+  @Override
+  protected void tellOfEnd() {
+    observation.end();
   }
 
   @Override

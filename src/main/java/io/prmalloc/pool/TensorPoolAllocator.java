@@ -11,13 +11,20 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
-import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -66,6 +73,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -73,6 +81,11 @@ public final class TensorPoolAllocator implements Allocator {
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
+  private final PoolWatch watch;
+  private final RawAddresses raw;
+  private final SlowWay slowWay;
+  private final PlannedSteps steps;
+  private final Housekeeping housekeeping;
 
   private volatile BinTable bins;
 
@@ -85,12 +98,45 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new RegionHeap(source, ticket -> planner.trackFree((Tracked) ticket));
+    this.outside = new RegionHeap(source, this::released);
+    this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
-    this.books = new PoolBooks(source, small, outside, directory, this::countedBins);
-    planner.bind(this::onPlan);
+    this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
+    this.steps =
+        new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
+    this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
+    this.slowWay = new SlowWay(this, small, books, watch);
+    this.housekeeping = new Housekeeping(this, books, builder);
+    planner.bind(this::onPlan, steps);
+    watch.detectLeaks(builder.leakDetection(), builder.leakListener());
+    builder.kept().ifPresent(this::adopt);
+    housekeeping.start();
+  }
+
+  /** Starts with what another pool has learnt. */
+  private void adopt(KeptPlan kept) {
+    try {
+      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+        serve(kept.pool().get());
+        planner.skip();
+      }
+      steps.adopt(kept.steps());
+    } catch (RuntimeException | Error e) {
+      closeForcibly();
+      throw e;
+    }
+  }
+
+  /** An address with no header of ours in front may be one that was logged, or of a step. */
+  private boolean releaseElsewhere(long address) {
+    return log.release(address) || steps.closeRaw(address);
+  }
+
+  private void released(Object ticket) {
+    watch.released(ticket);
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
@@ -118,6 +164,70 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
+   * Records what goes out and comes back from now on, with {@link RecordingOptions#DEFAULT}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file) {
+    return record(file, RecordingOptions.DEFAULT);
+  }
+
+  /**
+   * Records what goes out and comes back from now on. Of what is out already nothing is recorded.
+   * Requests take a longer way meanwhile, and as long as before when it is over.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @param options how large the file may become, and what happens when it is written too slowly
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file, RecordingOptions options) {
+    return watch.record(file, options);
+  }
+
+  /**
+   * How many leaks were reported; what is too old by now is reported first. 0 if nothing is watched
+   * for leaks.
+   *
+   * <p>Threading: any thread.
+   */
+  public long leaks() {
+    return watch.leaks();
+  }
+
+  /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
+  private void observe(boolean observed) {
+    steps.observe(observed);
+    small.observe(observed);
+    BinTable table = bins;
+    if (table != null) {
+      table.observe(observed);
+      // Publishes it again, for the way was barred by a plain write.
+      bins = table;
+    }
+  }
+
+  /**
+   * Opens a step of a kind: {@code planner().collect(key)}. Kinds of steps are planned each on its
+   * own; where sequences of requests differ in the first one's size, they need no key.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param key as in {@link MemoryPlanner#collect(Object)}
+   */
+  public ScopedMemoryCollector collect(Object key) {
+    return planner.collect(key);
+  }
+
+  /**
    * Whether planned requests are served from the arena by now. Threading: any thread; once true,
    * true until closed.
    */
@@ -138,13 +248,13 @@ public final class TensorPoolAllocator implements Allocator {
     return take(bytes, (int) alignment).open(bytes);
   }
 
-  private Block take(long bytes, int alignment) {
+  Block take(long bytes, int alignment) {
     Block block = takeReady(bytes, alignment, 0, 0);
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
-  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
-  private PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
+  /** A block that is at hand, or null; what it does not find is for {@link SlowWay}. */
+  PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
     }
@@ -155,77 +265,16 @@ public final class TensorPoolAllocator implements Allocator {
     return table == null ? null : table.take(bytes + largeHeader);
   }
 
-  /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
-  private Block takeOutOfLine(
-      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+  /** {@link SlowWay#take} out of line: see {@link OutOfLine}. */
+  Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
     return depth > 0
         ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
-        : takeSlowly(bytes, alignment, smallHeader, largeHeader);
-  }
-
-  /** What the first look did not find. */
-  private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
-    try {
-      return takeFromNext(bytes, alignment, smallHeader, largeHeader);
-    } catch (OutOfNativeMemoryException refused) {
-      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
-      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
-    }
-  }
-
-  private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
-          : outside.acquire(bytes, alignment, largeHeader, null);
-    }
-    BinTable table = bins;
-    if (table == null) {
-      return takeOutside(bytes, alignment, largeHeader);
-    }
-    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
-    if (pooled != null) {
-      return pooled;
-    }
-    Block unpooled = takeOutside(bytes, alignment, largeHeader);
-    table.countUnserved(bytes + largeHeader);
-    return unpooled;
-  }
-
-  private Block takeOutside(long bytes, int alignment, int headerBytes) {
-    if (closed) {
-      // The heap would say so too, but only after it had asked the system for memory.
-      throw new IllegalStateException("allocator " + name() + " is closed");
-    }
-    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
-    if (tracked == null) {
-      return outside.acquire(bytes, alignment, headerBytes, null);
-    }
-    boolean taken = false;
-    try {
-      Block block = outside.acquire(bytes, alignment, headerBytes, tracked);
-      taken = true;
-      return block;
-    } finally {
-      if (!taken) {
-        planner.trackFailure(tracked);
-      }
-    }
+        : slowWay.take(bytes, alignment, smallHeader, largeHeader);
   }
 
   @Override
   public long allocateRaw(long alignment, long bytes) {
-    Requests.checkAlignment(alignment);
-    int header = (int) Math.max(HeaderDescriptor.FULL_BYTES, alignment);
-    Requests.totalBytes(bytes, header);
-    if (!directory.isEnabled()) {
-      directory.enable();
-    }
-    try {
-      return openRaw((int) alignment, bytes, header);
-    } catch (OutOfNativeMemoryException notToBeHad) {
-      return 0;
-    }
+    return raw.allocate(alignment, bytes);
   }
 
   @Override
@@ -233,133 +282,36 @@ public final class TensorPoolAllocator implements Allocator {
     return log.allocateRaw(this, alignment, bytes, attributes);
   }
 
-  private long openRaw(int alignment, long bytes, int header) {
-    int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
-    // The address of no bytes must lie inside its block too, for there it is looked up.
-    int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
-    Block block = takeReady(bytes, alignment, smallRoom, header);
-    if (block == null) {
-      block = takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
-    }
-    return block instanceof PooledBlock pooled
-        ? openPooledRaw(pooled, bytes, smallHeader, header)
-        : openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
-  }
-
-  private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
-    if (!block.isSmall()) {
-      int bin = bins.index(bytes + header);
-      return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
-    }
-    block.openRaw(bytes, smallHeader);
-    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
-    return block.startAddress() + smallHeader;
-  }
-
-  private static long openLargeRaw(
-      Block block, long start, long bytes, int header, int bin, int internalBin) {
-    block.openRaw(bytes, header);
-    HeaderDescriptor.writeFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        bin,
-        internalBin,
-        start,
-        header,
-        bytes);
-    return start + header;
-  }
-
   @Override
   public void deallocateRaw(long address) {
-    if (address == 0) {
-      return;
-    }
-    BinTable table = bins;
-    Block block = table == null ? null : table.find(address);
-    if (block == null) {
-      block = directory.find(address);
-    }
-    if (block instanceof PooledBlock pooled) {
-      deallocatePooled(pooled, address);
-    } else {
-      deallocateOutside(outside.findRaw(address), address);
-    }
-  }
-
-  private void deallocatePooled(PooledBlock block, long address) {
-    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
-    // end.
-    long stamp = block.stamp();
-    int header = block.headerBytes();
-    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
-      releaseLogged(address);
-      return;
-    }
-    int user = block.offset() + header;
-    if (block.isSmall()) {
-      HeaderDescriptor.checkLight(block.region().buffer(), user, header);
-    } else {
-      int bytes = block.sizeBytes();
-      HeaderDescriptor.checkFull(
-          block.region().buffer(),
-          user,
-          Block.useOf(stamp),
-          bins.index((long) bytes + header),
-          block.bin(),
-          block.startAddress(),
-          header,
-          bytes);
-    }
-    if (!block.closeRaw(stamp)) {
-      throw PoolBooks.notOurs(address);
-    }
-  }
-
-  private void deallocateOutside(Block block, long address) {
-    if (block == null || !block.isLive()) {
-      releaseLogged(address);
-      return;
-    }
-    int header = block.headerBytes();
-    HeaderDescriptor.checkFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        -1,
-        -1,
-        address - header,
-        header,
-        block.sizeBytes());
-    if (!block.closeRaw()) {
-      throw PoolBooks.notOurs(address);
-    }
-  }
-
-  /** An address with no header of ours in front may be one that was logged, else is not ours. */
-  private void releaseLogged(long address) {
-    if (!log.release(address)) {
-      throw PoolBooks.notOurs(address);
+    if (address != 0) {
+      raw.deallocate(address);
     }
   }
 
   private void onPlan(LifetimePlan made) {
-    int[] blocks = new Rehearsal(made, maxOversize).run();
+    KeptPool best = PlanChoice.best(made, policies, maxOversize);
+    try {
+      serve(best);
+    } catch (OutOfNativeMemoryException e) {
+      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
+    }
+  }
+
+  private void serve(KeptPool chosen) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
       Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(made, blocks, maxOversize);
+      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
+      table.observe(watch.isObserved());
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     } finally {
       lifecycle.unlock();
     }
@@ -414,6 +366,11 @@ public final class TensorPoolAllocator implements Allocator {
     return true;
   }
 
+  /** The plan that serves now, or null. Acquires what onPlan published. */
+  BinTable bins() {
+    return bins;
+  }
+
   private BinTable countedBins() {
     BinTable table = bins;
     return table != null ? table : closedBins;
@@ -422,6 +379,59 @@ public final class TensorPoolAllocator implements Allocator {
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
     return books.poolStats(planner.packedSteps());
+  }
+
+  /**
+   * What this pool has learnt so far, to be saved for the next process or for replicas; empty
+   * before it has a plan.
+   *
+   * <p>Threading: any thread.
+   */
+  public KeptPlan plan() {
+    return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
+  }
+
+  /** How steps were served that asked for memory themselves. Threading: any thread. */
+  public StepStats stepStats() {
+    return steps.stats();
+  }
+
+  /**
+   * Gives back the arenas of planned steps that no step has wanted for so long.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes went
+   */
+  public long trimSteps(Duration idle) {
+    return steps.trim(idle.toNanos());
+  }
+
+  /**
+   * Gives memory back that nobody uses: arenas that no step has, slabs with nothing out, and, page
+   * by page, free blocks of the plan's arena; then asks the C library to do the same with its heap.
+   *
+   * <p>Costs a system call for each free block that was used since the last time, and the C
+   * library's heap is locked for some milliseconds. What went is missed by the next to use it: a
+   * page fault for every page, and planned steps are served from shared memory until they have an
+   * arena again. So it is for idle times; see {@link TensorPoolBuilder#trimAfterIdle}. Nothing is
+   * lost, and nobody waits but for those who switch to a plan, close or trim at that moment.
+   *
+   * <p>Pages go where native calls work and the memory is not locked; else only whole arenas and
+   * slabs do.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes went, without the C library's; 0 if there was nothing, or the allocator
+   *     is closed
+   */
+  public long trim() {
+    lifecycle.lock();
+    try {
+      return closed ? 0 : new PoolTrim(steps, small, bins).run();
+    } finally {
+      lifecycle.unlock();
+    }
   }
 
   /**
@@ -441,31 +451,15 @@ public final class TensorPoolAllocator implements Allocator {
       if (closed) {
         return;
       }
-      if (!retireAll()) {
+      if (!Retirement.tryAll(steps, small, bins, outside)) {
+        watch.stillInUse();
         throw books.stillInUse();
       }
       release();
     } finally {
       lifecycle.unlock();
     }
-  }
-
-  /** Makes sure that nothing is out and nothing can be taken; else leaves everything as it was. */
-  private boolean retireAll() {
-    if (!small.retire()) {
-      return false;
-    }
-    BinTable table = bins;
-    if (table == null || table.retire()) {
-      if (outside.close()) {
-        return true;
-      }
-      if (table != null) {
-        table.reopen();
-      }
-    }
-    small.reopen();
-    return false;
+    watch.poolClosed();
   }
 
   /**
@@ -478,6 +472,7 @@ public final class TensorPoolAllocator implements Allocator {
     lifecycle.lock();
     try {
       if (!closed) {
+        watch.stillInUse();
         outside.closeForcibly();
         release();
         log.forget();
@@ -485,10 +480,13 @@ public final class TensorPoolAllocator implements Allocator {
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   private void release() {
     closed = true;
+    watch.close();
+    housekeeping.stop();
     BinTable table = bins;
     closedBins = table;
     bins = null;
@@ -496,5 +494,6 @@ public final class TensorPoolAllocator implements Allocator {
       table.free();
     }
     small.free();
+    steps.free();
   }
 }

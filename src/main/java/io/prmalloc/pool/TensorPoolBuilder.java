@@ -1,19 +1,41 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
+
+  private static final Logger LOGGER = System.getLogger(TensorPoolBuilder.class.getName());
+  private static final String PLAN_PROPERTY = "prmalloc.plan";
+  private static final String PLAN_IF_USABLE_PROPERTY = "prmalloc.planIfUsable";
+  private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
 
   private SubAllocator source;
   private MemoryPlanner planner;
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private LeakDetection leakDetection;
+  private Consumer<Leak> leakListener = leak -> {};
+  private PoolPolicies policies;
+  private KeptPlan kept;
+  private StepSettings steps = StepSettings.DEFAULTS;
+  private Duration trimAfterIdle;
 
   TensorPoolBuilder() {}
 
@@ -37,6 +59,54 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  PoolPolicies policies() {
+    return policies != null ? policies : PoolPolicies.fromProperty();
+  }
+
+  /** What to start with. */
+  Optional<KeptPlan> kept() {
+    if (kept == null) {
+      kept = keptByProperty();
+    }
+    return kept.isEmpty() ? Optional.empty() : Optional.of(kept);
+  }
+
+  private static KeptPlan keptByProperty() {
+    String file = System.getProperty(PLAN_PROPERTY);
+    if (file == null || file.isEmpty()) {
+      return NOTHING;
+    }
+    return Boolean.getBoolean(PLAN_IF_USABLE_PROPERTY)
+        ? loadIfUsable(Path.of(file))
+        : load(Path.of(file));
+  }
+
+  private static KeptPlan load(Path file) {
+    try {
+      return KeptPlan.load(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static KeptPlan loadIfUsable(Path file) {
+    try {
+      return KeptPlan.load(file);
+    } catch (IOException | PlanFormatException e) {
+      LOGGER.log(Level.WARNING, "no plan to start with, so the pool starts cold: " + e);
+      return NOTHING;
+    }
+  }
+
+  StepSettings stepSettings() {
+    return steps;
+  }
+
+  /** Null for never. */
+  Duration trimAfterIdle() {
+    return trimAfterIdle;
   }
 
   MemoryPlanner makePlanner() {
@@ -133,14 +203,178 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Makes the allocator.
+   * Which plans compete for the shared pool; default what the system property {@code
+   * prmalloc.policies} says, else {@link PoolPolicies#ALL}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder policies(PoolPolicies value) {
+    policies = value;
+    return this;
+  }
+
+  /**
+   * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
+   * it is shared memory.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder plannedSteps(boolean value) {
+    steps = steps.withEnabled(value);
+    return this;
+  }
+
+  /**
+   * How many steps of one kind are served as planned at the same time, each in an arena of its own;
+   * those beyond get shared memory. Default twice the number of processors, at least 8.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is less than 1
+   */
+  public TensorPoolBuilder maxStepArenas(int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException("maxStepArenas " + value + " is less than 1");
+    }
+    steps = steps.withMaxArenas(value);
+    return this;
+  }
+
+  /**
+   * After how long an arena that no step wanted is given back; default a minute. It is looked for
+   * when steps end, and by {@link TensorPoolAllocator#trimSteps}.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder stepArenaIdle(Duration value) {
+    steps = steps.withIdle(checkNotNegative("stepArenaIdle", value));
+    return this;
+  }
+
+  /**
+   * How long a better plan for a step is looked for, in the background, once a first one is found;
+   * default a second, zero for not at all.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder stepPlanningTime(Duration value) {
+    steps = steps.withPlanningTime(checkNotNegative("stepPlanningTime", value));
+    return this;
+  }
+
+  /**
+   * Lets the pool {@link TensorPoolAllocator#trim trim} itself when nothing was taken or given back
+   * for so long, or up to a quarter longer; once, until it is used again. Default never. A daemon
+   * thread sees to it, which ends when the pool is closed or nobody refers to it any more.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is not more than 0
+   */
+  public TensorPoolBuilder trimAfterIdle(Duration value) {
+    if (value.isNegative() || value.isZero()) {
+      throw new IllegalArgumentException("trimAfterIdle " + value + " is not more than 0");
+    }
+    trimAfterIdle = value;
+    return this;
+  }
+
+  private static Duration checkNotNegative(String name, Duration value) {
+    if (value.isNegative()) {
+      throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
+    }
+    return value;
+  }
+
+  /**
+   * Starts warm, with what another pool has learnt. Default what the file says that the system
+   * property {@code prmalloc.plan} names, read as {@link #plan(Path)} does, or as {@link
+   * #planIfUsable} does if {@code prmalloc.planIfUsable} is {@code true}; else nothing.
+   *
+   * <p>The plan is not trusted to be one for this pool's traffic: a step that asks for something
+   * else departs, requests without a block go elsewhere, and steps that depart too often are learnt
+   * anew.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder plan(KeptPlan value) {
+    kept = value;
+    return this;
+  }
+
+  /**
+   * Starts warm, with a plan from a file.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws UncheckedIOException if the file cannot be read
+   * @throws PlanFormatException if it is no plan, was cut short or changed
+   */
+  public TensorPoolBuilder plan(Path file) {
+    return plan(load(file));
+  }
+
+  /**
+   * Starts warm if the file can be read and holds a plan; else starts cold, with a warning in the
+   * log.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder planIfUsable(Path file) {
+    return plan(loadIfUsable(file));
+  }
+
+  /**
+   * Which allocations are watched for leaks; default what the system property {@code
+   * prmalloc.leakDetection} says ({@code off}, {@code simple} or {@code paranoid}), else {@link
+   * LeakDetection#OFF}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder leakDetection(LeakDetection value) {
+    leakDetection = value;
+    return this;
+  }
+
+  /**
+   * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
+   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param value must not throw
+   */
+  public TensorPoolBuilder leakListener(Consumer<Leak> value) {
+    leakListener = value;
+    return this;
+  }
+
+  LeakDetection leakDetection() {
+    return leakDetection != null ? leakDetection : LeakDetection.fromProperty();
+  }
+
+  Consumer<Leak> leakListener() {
+    return leakListener;
+  }
+
+  /**
+   * Makes the allocator. If the system property {@value RecordProperty#NAME} is set, it records
+   * from the start.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
+   * @throws UncheckedIOException if a plan is to be read from a file and cannot be, or a
+   *     recording's file cannot be written
+   * @throws PlanFormatException if such a file holds none
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {
-    return new TensorPoolAllocator(this);
+    return RecordProperty.obey(new TensorPoolAllocator(this));
   }
 }

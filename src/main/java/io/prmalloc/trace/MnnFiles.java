@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * @param model the model's name
  * @param batch how many samples one step takes
  */
-record MnnFiles(Path path, String model, int batch) {
+public record MnnFiles(Path path, String model, int batch) {
 
   private static final String IO_INFO = ".io_info.json";
   private static final Pattern RESIZE_INFO =
@@ -76,32 +76,32 @@ record MnnFiles(Path path, String model, int batch) {
   }
 
   /** The directory as errors call it. Threading: any thread. */
-  String directory() {
+  public String directory() {
     return path.toString();
   }
 
   /** The list of operators. Threading: any thread. */
-  String ioInfo() {
+  public String ioInfo() {
     return path.resolve(model + IO_INFO).toString();
   }
 
   /** Scratch memory by operator. Threading: any thread. */
-  String resizeInfo() {
+  public String resizeInfo() {
     return part("resize_info");
   }
 
   /** Sizes by tensor. Threading: any thread. */
-  String tensorSize() {
+  public String tensorSize() {
     return part("tensor_size");
   }
 
   /** Milliseconds by operator; the only part that may be absent. Threading: any thread. */
-  String costInfo() {
+  public String costInfo() {
     return part("cost_info");
   }
 
   /** Scratch memory that repeats other scratch memory. Threading: any thread. */
-  String redundantParent() {
+  public String redundantParent() {
     // The profiler spells it so.
     return part("redundent_parent");
   }

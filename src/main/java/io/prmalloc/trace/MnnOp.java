@@ -14,7 +14,7 @@ import java.util.List;
  * @param released tensors nobody needs after it
  * @param scratch its scratch memory, in the order the profiler saw it come and go
  */
-record MnnOp(
+public record MnnOp(
     String name,
     List<String> inputs,
     List<String> outputs,
@@ -29,5 +29,5 @@ record MnnOp(
    * @param allocate whether it comes
    * @param id which memory
    */
-  record ScratchEvent(boolean allocate, String id) {}
+  public record ScratchEvent(boolean allocate, String id) {}
 }

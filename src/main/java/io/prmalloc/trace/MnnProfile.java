@@ -1,6 +1,8 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.MnnOp.ScratchEvent;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -20,7 +22,7 @@ import java.util.Map;
  * @param costMillis how long each operator takes in milliseconds, by index; empty if the profile
  *     does not say
  */
-record MnnProfile(
+public record MnnProfile(
     String model,
     int batch,
     MnnFiles files,
@@ -39,7 +41,7 @@ record MnnProfile(
    * @throws TraceFormatException if a size is missing or out of its bounds, a tensor comes while it
    *     is alive, or goes while it is not; the message names file and entry
    */
-  Trace toTrace() {
+  public Trace toTrace() {
     Trace.Builder trace = Trace.builder(files.directory() + " batch " + batch);
     for (int i = 0; i < ops.size(); i++) {
       MnnOp op = ops.get(i);
@@ -61,6 +63,68 @@ record MnnProfile(
       }
     }
     return trace.build();
+  }
+
+  /**
+   * The tensors as planners want them, where an operator is a task: an output lives from its
+   * operator to the one that releases it, scratch memory at its operator, and what is never
+   * released to the last operator.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException as {@link #toTrace} does
+   */
+  public TensorLifetimes toLifetimes() {
+    Trace trace = toTrace();
+    long[] firstOps = new long[trace.tensorCount()];
+    long[] lastOps = new long[trace.tensorCount()];
+    int next = 0;
+    for (int op = 0; op < ops.size(); op++) {
+      MnnOp of = ops.get(op);
+      int end = next + of.outputs().size() + of.scratch().size() + of.released().size();
+      for (int k = next; k < end; k++) {
+        int event = trace.event(k);
+        if (event >= 0) {
+          firstOps[event] = op;
+          lastOps[event] = ops.size() - 1L;
+        } else {
+          lastOps[~event] = op;
+        }
+      }
+      next = end;
+    }
+    List<String> ids = new ArrayList<>(trace.tensorCount());
+    List<TensorUsageRecord> records = new ArrayList<>(trace.tensorCount());
+    for (int i = 0; i < trace.tensorCount(); i++) {
+      ids.add(trace.id(i));
+      records.add(new TensorUsageRecord(trace.sizeBytes(i), firstOps[i], lastOps[i]));
+    }
+    return TensorLifetimes.of(trace.name(), ids, records);
+  }
+
+  /**
+   * How long each operator takes in milliseconds, for who cannot do without.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return one time per operator, a new array
+   * @throws TraceFormatException if the profile has no times, or not of all operators
+   */
+  public double[] requiredMillis() {
+    if (costMillis.isEmpty()) {
+      throw TraceFormatException.ofFile(
+          files.costInfo(), "is not there or empty, but the times of the operators are needed");
+    }
+    double[] millis = new double[ops.size()];
+    for (int op = 0; op < millis.length; op++) {
+      Double cost = costMillis.get(op);
+      if (cost == null) {
+        throw TraceFormatException.atEntry(
+            files.costInfo(), "\"" + op + "\"", "no time of this operator");
+      }
+      millis[op] = cost;
+    }
+    return millis;
   }
 
   private void allocate(Trace.Builder trace, String file, String entry, String id) {

@@ -31,7 +31,7 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
       return Samples.read(sampleName());
     }
     Path path = Path.of(text);
-    return (format == null ? TraceFormat.detect(path) : format).read(path, batch);
+    return format(path).read(path, batch);
   }
 
   /**
@@ -49,7 +49,59 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
       return Samples.lifetimes(sampleName());
     }
     Path path = Path.of(text);
-    return (format == null ? TraceFormat.detect(path) : format).readLifetimes(path, batch);
+    return format(path).readLifetimes(path, batch);
+  }
+
+  /**
+   * Reads the step with its operators and their times, which only profiles have.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if the files do not hold a profile
+   * @throws IllegalArgumentException if the input is no profile
+   * @throws java.io.UncheckedIOException if a file cannot be read
+   */
+  public MnnProfile readProfile() {
+    if (text.startsWith(SAMPLE)) {
+      throw noProfile("a sample");
+    }
+    TraceFormat found = format(Path.of(text));
+    if (found != TraceFormat.MNN) {
+      throw noProfile("of the format " + found.label());
+    }
+    return MnnReader.read(Path.of(text), batch);
+  }
+
+  /**
+   * Whether the input is a profile, so that {@link #readProfile} makes sense.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if the format is to be told from the content, and cannot be
+   * @throws java.io.UncheckedIOException if the file is not there or cannot be read
+   */
+  public boolean isProfile() {
+    return !text.startsWith(SAMPLE) && format(Path.of(text)) == TraceFormat.MNN;
+  }
+
+  private TraceFormat format(Path path) {
+    return format == null ? TraceFormat.detect(path) : format;
+  }
+
+  private IllegalArgumentException noProfile(String what) {
+    return new IllegalArgumentException(
+        text
+            + ": is "
+            + what
+            + ", which knows no operators and times; a directory of profiler files does (mnn)");
+  }
+
+  /** The format that was said or is told from the content; null for a sample. */
+  TraceFormat detectedFormat() {
+    if (text.startsWith(SAMPLE)) {
+      return null;
+    }
+    return format == null ? TraceFormat.detect(Path.of(text)) : format;
   }
 
   private String sampleName() {

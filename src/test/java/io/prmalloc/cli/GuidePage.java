@@ -25,17 +25,17 @@ import javax.tools.ToolProvider;
  *
  * @param text the page
  */
-record GuidePage(String text) {
+public record GuidePage(String text) {
 
   private static final String PROGRAM = "java -jar src/target/prmalloc-cli.jar ";
 
   /** The page of this name in {@code docs}. */
-  static GuidePage of(String name) throws IOException {
+  public static GuidePage of(String name) throws IOException {
     return new GuidePage(Files.readString(Path.of("..", "docs", name)));
   }
 
   /** The texts between fences of a language; "" for those of none. */
-  List<String> blocks(String language) {
+  public List<String> blocks(String language) {
     List<String> blocks = new ArrayList<>();
     Matcher fence = Pattern.compile("^```(.*)\\n", Pattern.MULTILINE).matcher(text);
     while (fence.find()) {
@@ -54,7 +54,8 @@ record GuidePage(String text) {
    *
    * @param directory where there is room
    */
-  static List<String> linesOf(String imports, String statements, Path directory) throws Exception {
+  public static List<String> linesOf(String imports, String statements, Path directory)
+      throws Exception {
     Path source =
         Files.writeString(
             directory.resolve("Example.java"),

@@ -1,6 +1,7 @@
 package io.prmalloc.lifetime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -81,7 +82,7 @@ class MemoryPlannerTest {
     MemoryPlanner planner = planner(FROM_THE_START.withStartStep(3));
     for (int number = 0; number < 3; number++) {
       ScopedMemoryCollector step = planner.collect();
-      assertSame(ScopedMemoryCollector.IDLE, step);
+      assertFalse(step.isCollected());
       assertNull(planner.trackAllocate(64, 50 * KIB));
       step.close();
       assertEquals(Phase.WAITING, planner.phase());
@@ -176,7 +177,7 @@ class MemoryPlannerTest {
     Tracked survivor = planner.trackAllocate(64, 70 * KIB);
     step(planner, 50 * KIB);
     assertEquals(Phase.DONE, planner.phase());
-    assertSame(ScopedMemoryCollector.IDLE, planner.collect());
+    assertFalse(planner.collect().isCollected());
     assertNull(planner.trackAllocate(64, 50 * KIB));
     planner.trackFree(survivor);
     planner.trackFailure(planner.trackAllocate(64, 50 * KIB));
@@ -406,7 +407,7 @@ class MemoryPlannerTest {
     assertEquals(0, planner.packedSteps());
     assertEquals(2, waiting.size());
     // All that are ever counted are closed; more are not collected.
-    assertSame(ScopedMemoryCollector.IDLE, planner.collect());
+    assertFalse(planner.collect().isCollected());
     waiting.remove().run();
     assertEquals(Phase.DONE, planner.phase());
     waiting.remove().run();
@@ -446,8 +447,7 @@ class MemoryPlannerTest {
             });
     for (int number = 0; number < 10; number++) {
       ScopedMemoryCollector step = planner.collect();
-      assertTrue(
-          step != ScopedMemoryCollector.IDLE, "step " + number + " takes a refused one's place");
+      assertTrue(step.isCollected(), "step " + number + " takes a refused one's place");
       live(planner, 50 * KIB);
       step.close();
     }

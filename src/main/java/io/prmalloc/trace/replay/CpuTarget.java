@@ -20,7 +20,9 @@ final class CpuTarget implements ReplayTarget {
 
   @Override
   public Lane lane(int tensors) {
-    return api == Api.RAW ? new RawLane(allocator, tensors) : new HandleLane(allocator, tensors);
+    return api == Api.RAW
+        ? new RawLane(allocator, tensors)
+        : new HandleLane(allocator::allocate, tensors);
   }
 
   @Override

@@ -1,8 +1,8 @@
 package io.prmalloc.trace.replay;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.Allocator;
 import java.nio.ByteBuffer;
+import java.util.function.LongFunction;
 
 /**
  * Handles of one of our allocators. Works without any JVM flag.
@@ -11,10 +11,10 @@ import java.nio.ByteBuffer;
  */
 class HandleLane implements Lane {
 
-  private final Allocator allocator;
+  private final LongFunction<Allocation> allocator;
   private final Allocation[] handles;
 
-  HandleLane(Allocator allocator, int tensors) {
+  HandleLane(LongFunction<Allocation> allocator, int tensors) {
     this.allocator = allocator;
     this.handles = new Allocation[tensors];
   }
@@ -27,7 +27,7 @@ class HandleLane implements Lane {
 
   @Override
   public final void allocate(int tensor, long bytes) {
-    handles[tensor] = allocator.allocate(bytes);
+    handles[tensor] = allocator.apply(bytes);
   }
 
   @Override

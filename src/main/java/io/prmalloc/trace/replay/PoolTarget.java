@@ -2,6 +2,7 @@ package io.prmalloc.trace.replay;
 
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.PoolStats;
+import io.prmalloc.pool.StepStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
 import java.util.Optional;
@@ -17,9 +18,15 @@ final class PoolTarget implements ReplayTarget {
 
   private final TensorPoolAllocator pool;
   private final Api api;
+  private final boolean planned;
+  private final int threads;
   private volatile PoolStats start;
+  private volatile StepStats stepsAtStart;
 
-  PoolTarget(ReplayOptions options) {
+  /**
+   * @param planned whether the steps ask for their memory themselves, and are planned
+   */
+  PoolTarget(ReplayOptions options, boolean planned) {
     TensorPoolBuilder builder =
         TensorPoolAllocator.builder()
             .subAllocator(options.memory().source())
@@ -32,22 +39,45 @@ final class PoolTarget implements ReplayTarget {
     }
     this.pool = builder.build();
     this.api = options.api();
-    this.start = pool.poolStats();
+    this.planned = planned;
+    this.threads = options.threads();
+    markStart();
   }
 
   @Override
   public Lane lane(int tensors) {
+    if (planned) {
+      return api == Api.RAW
+          ? new RawStepLane(pool, tensors)
+          : new HandleStepLane(new StepOf(pool), tensors);
+    }
     return api == Api.RAW ? new RawPoolLane(pool, tensors) : new HandlePoolLane(pool, tensors);
   }
 
   @Override
   public boolean isWarm() {
-    return pool.isPooling();
+    return planned ? pool.stepStats().arenas() >= threads : pool.isPooling();
   }
 
   @Override
   public void markStart() {
     start = pool.poolStats();
+    stepsAtStart = pool.stepStats();
+  }
+
+  @Override
+  public Optional<ReplayRun.StepCounts> stepCounts() {
+    if (!planned) {
+      return Optional.empty();
+    }
+    StepStats end = pool.stepStats();
+    return Optional.of(
+        new ReplayRun.StepCounts(
+            end.plannedSteps() - stepsAtStart.plannedSteps(),
+            end.departedSteps() - stepsAtStart.departedSteps(),
+            end.unplannedSteps() - stepsAtStart.unplannedSteps(),
+            end.arenas(),
+            end.arenaBytes()));
   }
 
   @Override
@@ -57,6 +87,9 @@ final class PoolTarget implements ReplayTarget {
 
   @Override
   public Optional<ReplayRun.PoolCounts> poolCounts() {
+    if (planned) {
+      return Optional.empty();
+    }
     PoolStats end = pool.poolStats();
     return Optional.of(
         new ReplayRun.PoolCounts(
@@ -75,43 +108,118 @@ final class PoolTarget implements ReplayTarget {
     pool.closeForcibly();
   }
 
-  private static final class RawPoolLane extends RawLane {
+  /** Opens and closes steps, and makes no garbage. */
+  private static final class StepOf {
     private final TensorPoolAllocator pool;
     private ScopedMemoryCollector step;
 
+    StepOf(TensorPoolAllocator pool) {
+      this.pool = pool;
+    }
+
+    void open() {
+      if (step == null) {
+        step = pool.collect();
+      } else {
+        step.reopen();
+      }
+    }
+
+    void close() {
+      step.close();
+    }
+
+    /** The step that is open, or was last. */
+    ScopedMemoryCollector step() {
+      return step;
+    }
+  }
+
+  private static final class RawPoolLane extends RawLane {
+    private final StepOf steps;
+
     RawPoolLane(TensorPoolAllocator pool, int tensors) {
       super(pool, tensors);
-      this.pool = pool;
+      this.steps = new StepOf(pool);
     }
 
     @Override
     public void openStep() {
-      step = pool.collect();
+      steps.open();
     }
 
     @Override
     public void closeStep() {
-      step.close();
+      steps.close();
     }
   }
 
   private static final class HandlePoolLane extends HandleLane {
-    private final TensorPoolAllocator pool;
-    private ScopedMemoryCollector step;
+    private final StepOf steps;
 
     HandlePoolLane(TensorPoolAllocator pool, int tensors) {
-      super(pool, tensors);
-      this.pool = pool;
+      super(pool::allocate, tensors);
+      this.steps = new StepOf(pool);
     }
 
     @Override
     public void openStep() {
-      step = pool.collect();
+      steps.open();
     }
 
     @Override
     public void closeStep() {
-      step.close();
+      steps.close();
+    }
+  }
+
+  /** Asks the step and not the pool. */
+  private static final class RawStepLane extends AddressLane {
+    private final StepOf steps;
+
+    RawStepLane(TensorPoolAllocator pool, int tensors) {
+      super(tensors);
+      this.steps = new StepOf(pool);
+    }
+
+    @Override
+    public void openStep() {
+      steps.open();
+    }
+
+    @Override
+    public void closeStep() {
+      steps.close();
+    }
+
+    @Override
+    long take(int tensor, long bytes) {
+      return steps.step().allocateRaw(bytes);
+    }
+
+    @Override
+    void giveBack(int tensor, long address) {
+      steps.step().deallocateRaw(address);
+    }
+  }
+
+  /** Asks the step and not the pool. */
+  private static final class HandleStepLane extends HandleLane {
+    private final StepOf steps;
+
+    HandleStepLane(StepOf steps, int tensors) {
+      super(bytes -> steps.step().allocate(bytes), tensors);
+      this.steps = steps;
+    }
+
+    @Override
+    public void openStep() {
+      steps.open();
+    }
+
+    @Override
+    public void closeStep() {
+      steps.close();
     }
   }
 }

@@ -10,6 +10,8 @@ import java.util.Locale;
 public enum ReplayAllocator {
   /** Ours: learns in warm-up steps, then serves from pooled stacks. */
   POOL,
+  /** The same with planned steps: each leases an arena with an offset plan. */
+  PLANNED,
   /** {@code ByteBuffer.allocateDirect}, and the JVM's cleaner called at once, without our code. */
   DIRECT,
   /** Ours without learning: a region from the system for each tensor. */
@@ -36,7 +38,8 @@ public enum ReplayAllocator {
    */
   ReplayTarget open(ReplayOptions options, long askedForBytes) {
     return switch (this) {
-      case POOL -> new PoolTarget(options);
+      case POOL -> new PoolTarget(options, false);
+      case PLANNED -> new PoolTarget(options, true);
       case CPU -> new CpuTarget(options);
       case DIRECT -> new AddressTarget(DirectLane::new, askedForBytes);
       case MALLOC -> new AddressTarget(MallocLane::new, askedForBytes);

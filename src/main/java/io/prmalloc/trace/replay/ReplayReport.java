@@ -74,7 +74,11 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
 
   private static void writeRun(JsonGenerator json, ReplayRun run) throws IOException {
     json.writeStartObject();
-    json.writeStringField("allocator", run.allocator().label());
+    boolean planned = run.allocator() == ReplayAllocator.PLANNED;
+    json.writeStringField("allocator", (planned ? ReplayAllocator.POOL : run.allocator()).label());
+    if (planned) {
+      json.writeBooleanField("planned", true);
+    }
     json.writeNumberField("threads", run.threads());
     json.writeNumberField("steps", run.steps());
     if (run.skipped().isPresent()) {
@@ -120,6 +124,14 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
       json.writeNullField("policyIntervalBytes");
       json.writeNumberField("warmupSteps", measured.warmupSteps());
     }
+    if (measured.planned().isPresent()) {
+      ReplayRun.StepCounts steps = measured.planned().get();
+      json.writeNumberField("plannedSteps", steps.plannedSteps());
+      json.writeNumberField("departedSteps", steps.departedSteps());
+      json.writeNumberField("unplannedSteps", steps.unplannedSteps());
+      json.writeNumberField("arenas", steps.arenas());
+      json.writeNumberField("arenaBytes", steps.arenaBytes());
+    }
   }
 
   /** Three digits behind the point: a nanosecond of a microsecond, a thousandth of a fault. */
@@ -163,6 +175,9 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
       run.measured()
           .flatMap(ReplayRun.Measured::pool)
           .ifPresent(pool -> text.append('\n').append(describe(pool, run)));
+      run.measured()
+          .flatMap(ReplayRun.Measured::planned)
+          .ifPresent(steps -> text.append('\n').append(describe(steps, run)));
     }
     for (ReplayRun run : runs) {
       run.skipped().ifPresent(reason -> text.append("\nskipped: ").append(reason).append('\n'));
@@ -223,6 +238,20 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
         pool.hits(),
         pool.misses(),
         pool.nullBins());
+  }
+
+  private String describe(ReplayRun.StepCounts steps, ReplayRun run) {
+    return String.format(
+        Locale.ROOT,
+        "planned steps: after %d steps %d arenas of %d bytes together, %.4f times the least each%n"
+            + "planned %d, departed %d, without an arena %d%n",
+        run.measured().map(ReplayRun.Measured::warmupSteps).orElse(0),
+        steps.arenas(),
+        steps.arenaBytes(),
+        (double) steps.arenaBytes() / Math.max(1, steps.arenas()) / Math.max(1, trace.loadBytes()),
+        steps.plannedSteps(),
+        steps.departedSteps(),
+        steps.unplannedSteps());
   }
 
   private static String decimal(double value) {

@@ -73,7 +73,8 @@ public record ReplayRun(
    *     heap and all; 0 where the platform does not tell
    * @param warmupSteps steps of one thread until the pool had learnt, the most of all threads; 0
    *     for an allocator that does not learn
-   * @param pool what only the pool can tell
+   * @param pool what only the shared pool can tell
+   * @param planned what only planned steps can tell
    */
   public record Measured(
       double p50Micros,
@@ -86,7 +87,22 @@ public record ReplayRun(
       long peakReservedBytes,
       long peakRssBytes,
       int warmupSteps,
-      Optional<PoolCounts> pool) {}
+      Optional<PoolCounts> pool,
+      Optional<StepCounts> planned) {}
+
+  /**
+   * How the measured steps were planned.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param plannedSteps steps that leased an arena, departed ones among them
+   * @param departedSteps steps that did not go as planned
+   * @param unplannedSteps steps that got no arena
+   * @param arenas how many arenas there were at the end
+   * @param arenaBytes bytes of all of them
+   */
+  public record StepCounts(
+      long plannedSteps, long departedSteps, long unplannedSteps, int arenas, long arenaBytes) {}
 
   /**
    * How the pool served the measured steps.

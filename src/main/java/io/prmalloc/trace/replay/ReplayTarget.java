@@ -27,6 +27,11 @@ interface ReplayTarget extends AutoCloseable {
   /** What only the pool can tell, since {@link #markStart}. */
   Optional<ReplayRun.PoolCounts> poolCounts();
 
+  /** What only planned steps can tell, since {@link #markStart}. */
+  default Optional<ReplayRun.StepCounts> stepCounts() {
+    return Optional.empty();
+  }
+
   /** Gives every byte back, also what a failed run left behind. */
   @Override
   void close();

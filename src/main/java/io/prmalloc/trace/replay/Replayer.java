@@ -193,7 +193,8 @@ public final class Replayer {
         target.peakReservedBytes(),
         ResidentPeak.bytes(),
         workers.stream().mapToInt(Worker::learningSteps).max().orElse(0),
-        target.poolCounts());
+        target.poolCounts(),
+        target.stepCounts());
   }
 
   private double perStep(List<Worker> workers, ToLongFunction<Worker> figure) {

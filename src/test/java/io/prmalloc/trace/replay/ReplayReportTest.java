@@ -1,6 +1,7 @@
 package io.prmalloc.trace.replay;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.trace.Trace;
 import java.util.List;
@@ -27,13 +28,14 @@ class ReplayReportTest {
               2L << 20,
               3L << 20,
               17,
-              Optional.of(new ReplayRun.PoolCounts(true, 20, 1, 2, 8192, 40960, 3, 53248))));
+              Optional.of(new ReplayRun.PoolCounts(true, 20, 1, 2, 8192, 40960, 3, 53248)),
+              Optional.empty()));
 
   private static final ReplayRun MALLOC =
       ReplayRun.measured(
           ReplayAllocator.MALLOC,
           OPTIONS,
-          new ReplayRun.Measured(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, Optional.empty()));
+          new ReplayRun.Measured(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, Optional.empty(), Optional.empty()));
 
   private static final ReplayRun SKIPPED =
       ReplayRun.skipped(ReplayAllocator.JEMALLOC, OPTIONS, "jemalloc cannot be loaded: why");
@@ -97,5 +99,38 @@ class ReplayReportTest {
         List.of("cpu: thread 0, step 1, \"quoted\""),
         new ReplayReport("in.ev", TRACE, OPTIONS, List.of(POOL, FAILED)).failures());
     assertEquals(List.of(), new ReplayReport("in.ev", TRACE, OPTIONS, List.of(POOL)).failures());
+  }
+
+  @Test
+  void shouldTellWhatBecameOfPlannedSteps() {
+    ReplayRun run =
+        ReplayRun.measured(
+            ReplayAllocator.PLANNED,
+            OPTIONS,
+            new ReplayRun.Measured(
+                1,
+                2,
+                3,
+                4,
+                5,
+                6,
+                7,
+                8,
+                9,
+                3,
+                Optional.empty(),
+                Optional.of(new ReplayRun.StepCounts(18, 1, 2, 3, 330))));
+    ReplayReport report = new ReplayReport("in.ev", TRACE, OPTIONS, List.of(run));
+    assertTrue(report.json().contains("{\"allocator\":\"pool\",\"planned\":true,"));
+    assertTrue(
+        report
+            .json()
+            .endsWith(
+                "\"plannedSteps\":18,\"departedSteps\":1,\"unplannedSteps\":2,"
+                    + "\"arenas\":3,\"arenaBytes\":330}]}"));
+    assertTrue(
+        report
+            .text()
+            .contains("after 3 steps 3 arenas of 330 bytes together, 1.1000 times the least each"));
   }
 }

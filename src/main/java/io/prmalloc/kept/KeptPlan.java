@@ -1,0 +1,102 @@
+package io.prmalloc.kept;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a pool has learnt: the plan of its shared blocks and those of its planned steps. In a file
+ * it is JSON with a version and a checksum; a pool that is built with it starts warm.
+ *
+ * <pre>{@code
+ * pool.plan().save(file);
+ * ...
+ * TensorPoolAllocator warm = TensorPoolAllocator.builder().plan(file).build();
+ * }</pre>
+ *
+ * <p>Reading and writing files needs {@code com.fasterxml.jackson.core:jackson-core} on the class
+ * path.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param pool the plan of the shared pool, or empty if it has none
+ * @param steps the plans of sequences of requests
+ */
+public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
+
+  /** The largest file that is read, in bytes: 256 MiB, some eight million requests. */
+  public static final long MAX_FILE_BYTES = 256L << 20;
+
+  /** Copies the list. */
+  public KeptPlan {
+    steps = List.copyOf(steps);
+  }
+
+  /** Whether there is nothing in it. Threading: any thread. */
+  public boolean isEmpty() {
+    return pool.isEmpty() && steps.isEmpty();
+  }
+
+  /**
+   * Writes this plan to a file: beside it first, then in its place, so that whoever reads the file
+   * finds the old plan or the new one. Steps whose key is no string and no number are left out.
+   *
+   * <p>Threading: any thread; of several that write one file the last wins.
+   *
+   * @return how many steps were left out
+   * @throws IOException if it cannot be written; the file is as before then
+   * @throws IllegalStateException if Jackson is not on the class path
+   */
+  public int save(Path file) throws IOException {
+    List<KeptStep> kept = steps.stream().filter(KeptStep::canBeKept).toList();
+    byte[] text;
+    try {
+      text = PlanWriter.file(new KeptPlan(pool, kept));
+    } catch (NoClassDefFoundError e) {
+      throw withoutJackson(e);
+    }
+    Path directory = file.toAbsolutePath().getParent();
+    Path beside = Files.createTempFile(directory, file.getFileName().toString(), ".tmp");
+    try {
+      Files.write(beside, text);
+      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } finally {
+      Files.deleteIfExists(beside);
+    }
+    return steps.size() - kept.size();
+  }
+
+  /**
+   * Reads a plan from a file.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IOException if the file cannot be read
+   * @throws PlanFormatException if it is not one that {@link #save} wrote: cut short, changed by
+   *     hand, of a later version, or something else; the message names file and reason
+   * @throws IllegalStateException if Jackson is not on the class path
+   */
+  public static KeptPlan load(Path file) throws IOException {
+    long bytes = Files.size(file);
+    if (bytes > MAX_FILE_BYTES) {
+      throw new PlanFormatException(
+          file + ": " + bytes + " bytes are more than a plan has; the most is " + MAX_FILE_BYTES);
+    }
+    byte[] text = Files.readAllBytes(file);
+    try {
+      return PlanReader.read(text);
+    } catch (PlanFormatException e) {
+      throw new PlanFormatException(file, e);
+    } catch (NoClassDefFoundError e) {
+      throw withoutJackson(e);
+    }
+  }
+
+  private static IllegalStateException withoutJackson(NoClassDefFoundError e) {
+    return new IllegalStateException(
+        "plans in files need com.fasterxml.jackson.core:jackson-core on the class path", e);
+  }
+}

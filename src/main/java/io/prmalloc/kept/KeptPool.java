@@ -1,0 +1,33 @@
+package io.prmalloc.kept;
+
+import io.prmalloc.lifetime.LifetimePlan;
+import java.util.List;
+
+/**
+ * The plan of a shared pool.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param plan the bins of the policy that won; its steps are not kept
+ * @param reservedBlocks how many blocks each bin is to have, by position in the plan: those of the
+ *     plan and those that the rehearsal added
+ */
+public record KeptPool(LifetimePlan plan, List<Integer> reservedBlocks) {
+
+  /**
+   * Threading: any thread.
+   *
+   * @throws PlanFormatException if these are no plan; the message says why
+   */
+  public KeptPool {
+    plan =
+        new LifetimePlan(
+            plan.intervalBytes(),
+            plan.totalBytes(),
+            plan.bins(),
+            List.of(),
+            plan.concurrentSteps());
+    reservedBlocks = List.copyOf(reservedBlocks);
+    PlanCheck.check(plan, reservedBlocks);
+  }
+}

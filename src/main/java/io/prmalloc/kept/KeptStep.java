@@ -1,0 +1,96 @@
+package io.prmalloc.kept;
+
+import io.prmalloc.plan.TensorUsageRecord;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The plan of one sequence of requests.
+ *
+ * <p>Threading: immutable.
+ */
+public final class KeptStep {
+
+  private final Object key;
+  private final long[] sizesBytes;
+  private final int[] ends;
+  private final long[] offsets;
+
+  /**
+   * Threading: any thread.
+   *
+   * @param key what the user says of these steps; null, a string, a long or an integer can be kept
+   * @param sizesBytes bytes of each request, in order, from 1; copied
+   * @param ends how many requests had been made when each was released, its own among them; copied
+   * @param offsets where each lies in the arena; copied
+   * @throws PlanFormatException if these are no plan; the message says why
+   */
+  public KeptStep(Object key, long[] sizesBytes, int[] ends, long[] offsets) {
+    this.key = key;
+    this.sizesBytes = sizesBytes.clone();
+    this.ends = ends.clone();
+    this.offsets = offsets.clone();
+    PlanCheck.check(this);
+  }
+
+  /** What the user says of these steps, or null. Threading: any thread. */
+  public Object key() {
+    return key;
+  }
+
+  /** Whether the key can be written to a file. Threading: any thread. */
+  boolean canBeKept() {
+    return key == null || key instanceof String || key instanceof Long || key instanceof Integer;
+  }
+
+  /** How many requests there are. Threading: any thread. */
+  public int requests() {
+    return sizesBytes.length;
+  }
+
+  /** Bytes of each request, a new array. Threading: any thread. */
+  public long[] sizesBytes() {
+    return sizesBytes.clone();
+  }
+
+  /** How many requests had been made when each was released, a new array. Threading: any thread. */
+  public int[] ends() {
+    return ends.clone();
+  }
+
+  /** Where each request lies, a new array. Threading: any thread. */
+  public long[] offsets() {
+    return offsets.clone();
+  }
+
+  /** The requests as planners see them: a task is a request. Threading: any thread. */
+  public List<TensorUsageRecord> records() {
+    List<TensorUsageRecord> records = new ArrayList<>();
+    for (int request = 0; request < sizesBytes.length; request++) {
+      records.add(new TensorUsageRecord(sizesBytes[request], request, ends[request] - 1));
+    }
+    return records;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof KeptStep that
+        && Objects.equals(key, that.key)
+        && Arrays.equals(sizesBytes, that.sizesBytes)
+        && Arrays.equals(ends, that.ends)
+        && Arrays.equals(offsets, that.offsets);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(
+        key, Arrays.hashCode(sizesBytes), Arrays.hashCode(ends), Arrays.hashCode(offsets));
+  }
+
+  @Override
+  public String toString() {
+    return "KeptStep[key " + key + ", " + sizesBytes.length + " requests]";
+  }
+}

@@ -1,0 +1,114 @@
+package io.prmalloc.kept;
+
+import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.LifetimePlan.BinPlan;
+import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.PlanValidator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Says whether numbers are a plan.
+ *
+ * <p>Threading: stateless.
+ */
+final class PlanCheck {
+
+  /** What every offset of a step is a multiple of. */
+  static final long STEP_ALIGNMENT = 64;
+
+  private static final long MAX_REQUEST_BYTES = Integer.MAX_VALUE;
+  private static final long MAX_ALIGNMENT = 1 << 30;
+
+  private PlanCheck() {}
+
+  /**
+   * @throws PlanFormatException if not
+   */
+  static void check(KeptStep step) {
+    long[] sizes = step.sizesBytes();
+    int[] ends = step.ends();
+    if (sizes.length == 0) {
+      throw new PlanFormatException("a step without requests");
+    }
+    if (ends.length != sizes.length || step.offsets().length != sizes.length) {
+      throw new PlanFormatException(
+          "a step has "
+              + sizes.length
+              + " sizes, "
+              + ends.length
+              + " ends and "
+              + step.offsets().length
+              + " offsets");
+    }
+    for (int request = 0; request < sizes.length; request++) {
+      checkRange("size of request " + request, sizes[request], 1, MAX_REQUEST_BYTES);
+      checkRange("end of request " + request, ends[request], request + 1L, sizes.length);
+    }
+    OffsetsAssignment plan;
+    try {
+      plan = OffsetsAssignment.of(step.records(), step.offsets(), STEP_ALIGNMENT);
+    } catch (IllegalArgumentException e) {
+      throw new PlanFormatException(e.getMessage());
+    }
+    PlanValidator.fault(step.records(), plan)
+        .ifPresent(
+            fault -> {
+              throw new PlanFormatException("not a plan of its step: " + fault);
+            });
+  }
+
+  /**
+   * @throws PlanFormatException if not
+   */
+  static void check(LifetimePlan plan, List<Integer> reservedBlocks) {
+    int interval = plan.intervalBytes();
+    if (interval < 64 || interval > LifetimePolicy.SMALL_BYTES || Integer.bitCount(interval) != 1) {
+      throw new PlanFormatException(
+          "intervalBytes " + interval + " is not a power of two from 64 to 32768");
+    }
+    checkRange("concurrentSteps", plan.concurrentSteps(), 1, Integer.MAX_VALUE);
+    if (reservedBlocks.size() != plan.bins().size()) {
+      throw new PlanFormatException("blocks are not given for each bin");
+    }
+    Set<Integer> indices = new HashSet<>();
+    plan.bins().forEach(bin -> indices.add(bin.index()));
+    long total = 0;
+    long last = -1;
+    for (int position = 0; position < plan.bins().size(); position++) {
+      BinPlan bin = plan.bins().get(position);
+      checkRange("index of a bin", bin.index(), last + 1, Integer.MAX_VALUE - 1);
+      last = bin.index();
+      long chunkBytes = LifetimePolicy.chunkBytes(bin.index(), interval);
+      checkRange("chunkBytes of bin " + last, bin.chunkBytes(), chunkBytes, chunkBytes);
+      checkRange("blocks of bin " + last, bin.blocks(), 0, Integer.MAX_VALUE);
+      int reserved = reservedBlocks.get(position);
+      checkRange("reserved of bin " + last, reserved, bin.blocks(), Integer.MAX_VALUE);
+      checkRange("alignment of bin " + last, bin.alignment(), 64, MAX_ALIGNMENT);
+      if (Long.bitCount(bin.alignment()) != 1) {
+        throw new PlanFormatException(
+            "alignment of bin " + last + " is " + bin.alignment() + ", not a power of two");
+      }
+      for (int target : bin.virtualTargets()) {
+        checkRange("borrowsFrom of bin " + last, target, last + 1, Integer.MAX_VALUE);
+        if (!indices.contains(target)) {
+          throw new PlanFormatException("bin " + last + " borrows from no bin, " + target);
+        }
+      }
+      try {
+        total = Math.addExact(total, Math.multiplyExact(bin.chunkBytes(), (long) bin.blocks()));
+      } catch (ArithmeticException e) {
+        throw new PlanFormatException("the bins pass 2^63 - 1 bytes");
+      }
+    }
+    checkRange("totalBytes", plan.totalBytes(), total, total);
+  }
+
+  private static void checkRange(String what, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new PlanFormatException(what + " is " + value + ", not from " + least + " to " + most);
+    }
+  }
+}

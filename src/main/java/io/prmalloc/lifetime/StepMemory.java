@@ -1,0 +1,146 @@
+package io.prmalloc.lifetime;
+
+import io.prmalloc.Block;
+import io.prmalloc.Confinement;
+
+/**
+ * Where the tensors of one step come from. For those who write allocators; users see a {@link
+ * ScopedMemoryCollector}.
+ *
+ * <p>The way of a step that goes as planned is written out here and not in a subclass, so that the
+ * JIT always finds one way only.
+ *
+ * <p>Threading: {@link #take} by the owner only; the rest as each method says.
+ */
+public abstract class StepMemory extends Confinement {
+
+  // A planned step asks for the same sizes in the same order as the steps it was planned from. The
+  // plan gives every request a block beforehand; blocks of tensors that never live together share
+  // bytes. So request number i
+  //
+  //   1. has the size that the plan has for i, and
+  //   2. finds its block home, and those that had the same bytes last before it.
+  //
+  // The second is what keeps tensors apart whatever the user does: the plan's lifetimes are a guess
+  // from earlier steps, and a tensor that is released late this time is seen here. (Blocks that had
+  // the bytes still earlier were found home when those were handed out.) The first that does not
+  // hold ends it: this request and all later ones of the step go another way.
+
+  private static final Block[] NONE = {};
+
+  private final long[] sizesBytes;
+  private final Block[] blocks;
+  private final Block[][] before;
+  private int next;
+
+  /** Nothing is planned: every request goes to {@link #takeUnplanned}. Threading: any thread. */
+  protected StepMemory() {
+    this(new long[0], NONE, new Block[0][]);
+  }
+
+  /**
+   * A planned step.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param sizesBytes bytes of each request, in order; not copied
+   * @param blocks what each request gets, at least as large; confined to this; not copied
+   * @param before the other blocks that have some of the same bytes and must be home; an entry may
+   *     be null for none; not copied
+   */
+  @SuppressWarnings("this-escape") // nobody sees it before the constructor ends
+  protected StepMemory(long[] sizesBytes, Block[] blocks, Block[][] before) {
+    this.sizesBytes = sizesBytes;
+    this.blocks = blocks;
+    this.before = before;
+  }
+
+  /** A block at home for the next request. */
+  final Block take(long bytes) {
+    Block planned = takePlanned(bytes);
+    return planned != null ? planned : takeUnplanned(bytes);
+  }
+
+  /** A block at home for the next request if that is as planned; else null, and so from then on. */
+  final Block takePlanned(long bytes) {
+    int request = next;
+    return request < sizesBytes.length && sizesBytes[request] == bytes
+        ? takePlanned(request)
+        : null;
+  }
+
+  private Block takePlanned(int request) {
+    Block block = blocks[request];
+    if (block.isAtHome() && areHome(before[request])) {
+      next = request + 1;
+      return block;
+    }
+    return null;
+  }
+
+  private static boolean areHome(Block[] blocks) {
+    return blocks == null || allHome(blocks);
+  }
+
+  private static boolean allHome(Block[] blocks) {
+    for (Block block : blocks) {
+      if (!block.isAtHome()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** How many requests were served as planned so far. Threading: the owner. */
+  protected final int served() {
+    return next;
+  }
+
+  /** Lets the next request be the first. Threading: the owner, or whoever is about to be. */
+  protected final void restart() {
+    next = 0;
+  }
+
+  /** Sees to it that no further request is served as planned. Threading: the owner. */
+  protected final void endPlan() {
+    next = Integer.MAX_VALUE;
+  }
+
+  /**
+   * A block at home for a request that is not as planned.
+   *
+   * <p>Threading: the owner.
+   *
+   * @param bytes its size, not checked yet
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
+   * @throws IllegalArgumentException if the size is out of its bounds
+   */
+  protected abstract Block takeUnplanned(long bytes);
+
+  /**
+   * The address of a request that is not as planned; 0 if there is no memory.
+   *
+   * <p>Threading: the owner.
+   *
+   * @param bytes its size, not checked yet
+   * @throws IllegalArgumentException if the size is out of its bounds
+   */
+  protected abstract long takeUnplannedRaw(long bytes);
+
+  /**
+   * Takes an address back.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address one that this step gave out, or any other of its allocator
+   * @throws IllegalArgumentException if it is neither, or is back already
+   */
+  protected abstract void release(long address);
+
+  /**
+   * The step is over; tensors may still be out. Called once.
+   *
+   * <p>Threading: any thread.
+   */
+  protected abstract void end();
+}

@@ -1,0 +1,50 @@
+package io.prmalloc.lifetime;
+
+import io.prmalloc.Block;
+
+/**
+ * The allocator behind the steps of a planner. For those who write allocators.
+ *
+ * <p>Threading: any thread.
+ */
+public interface StepSource {
+
+  /**
+   * Memory for a step that makes its first request.
+   *
+   * <p>Threading: any thread; the calling thread owns the memory from then on.
+   *
+   * @param key what the user says of the step's shape, or null
+   * @param firstBytes the size of that request, not checked yet
+   */
+  StepMemory lease(Object key, long firstBytes);
+
+  /**
+   * A block at home for a request that no step answers for: its thread is not the step's.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment a power of two
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
+   * @throws IllegalArgumentException if the size or the alignment is out of its bounds
+   */
+  Block takeShared(long bytes, long alignment);
+
+  /**
+   * An address for such a request; 0 if there is no memory.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if the size is out of its bounds
+   */
+  long takeSharedRaw(long bytes);
+
+  /**
+   * Takes an address back, whoever gave it.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if it is not ours, or is back already
+   */
+  void releaseShared(long address);
+}

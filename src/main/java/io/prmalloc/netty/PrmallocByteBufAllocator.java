@@ -1,0 +1,181 @@
+package io.prmalloc.netty;
+
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetric;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.netty.buffer.CompositeByteBuf;
+import io.prmalloc.Allocation;
+import io.prmalloc.Allocator;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Netty's buffers from an {@link Allocator}: direct ones are its memory, heap ones are passed on to
+ * another allocator of Netty's.
+ *
+ * <p>For {@code ChannelOption.ALLOCATOR} of a server or client. Buffers grow, are sliced, counted
+ * and watched for leaks as Netty's users know it: a buffer that nobody releases is reported by
+ * Netty's {@code ResourceLeakDetector}, and stays in use in the allocator.
+ *
+ * <p>The allocator stays the caller's: close it when no buffer is left.
+ *
+ * <p>Threading: any thread; a buffer itself is as safe for threads as any of Netty's.
+ */
+public final class PrmallocByteBufAllocator extends AbstractByteBufAllocator
+    implements ByteBufAllocatorMetricProvider {
+
+  // Netty asks its platform whether direct buffers are to be preferred, which it denies where it
+  // cannot use Unsafe. We need no Unsafe, so the calls that look at that answer are overridden.
+
+  private static final int UNKNOWN = -1;
+
+  private final Allocator memory;
+  private final ByteBufAllocator heapBuffers;
+  private final boolean preferDirect;
+  private final LongAdder directBytes = new LongAdder();
+  private final ByteBufAllocatorMetric metric = new Metric();
+
+  /** Whether addresses are known here; null until a buffer is first asked. */
+  private volatile Boolean tellsAddresses;
+
+  /**
+   * Prefers direct buffers, and takes heap buffers from Netty's default allocator.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param memory where direct buffers come from
+   * @throws NullPointerException if {@code memory} is null
+   */
+  public PrmallocByteBufAllocator(Allocator memory) {
+    this(memory, ByteBufAllocator.DEFAULT, true);
+  }
+
+  /**
+   * Threading: any thread.
+   *
+   * @param memory where direct buffers come from
+   * @param heapBuffers where heap buffers come from; their {@code alloc()} is that allocator
+   * @param preferDirect whether {@code buffer()} and {@code compositeBuffer()} are direct
+   * @throws NullPointerException if {@code memory} or {@code heapBuffers} is null
+   */
+  public PrmallocByteBufAllocator(
+      Allocator memory, ByteBufAllocator heapBuffers, boolean preferDirect) {
+    super(preferDirect);
+    this.memory = Objects.requireNonNull(memory, "memory");
+    this.heapBuffers = Objects.requireNonNull(heapBuffers, "heapBuffers");
+    this.preferDirect = preferDirect;
+  }
+
+  /** Memory for a buffer, counted. */
+  Allocation take(int bytes) {
+    Allocation taken = memory.allocate(bytes);
+    directBytes.add(bytes);
+    return taken;
+  }
+
+  /** Takes a buffer's memory back. */
+  void giveBack(Allocation taken) {
+    directBytes.add(-taken.sizeBytes());
+    taken.close();
+  }
+
+  /** Whether this JVM tells addresses, found out by asking for that of some allocation. */
+  boolean tellsAddresses(Allocation some) {
+    Boolean known = tellsAddresses;
+    if (known == null && some != null) {
+      known = hasAddress(some);
+      tellsAddresses = known;
+    }
+    return known != null && known;
+  }
+
+  private static boolean hasAddress(Allocation some) {
+    try {
+      return some.address() != 0;
+    } catch (IllegalStateException cannotTell) {
+      return false;
+    }
+  }
+
+  @Override
+  protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+    return heapBuffers.heapBuffer(initialCapacity, maxCapacity);
+  }
+
+  @Override
+  protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+    return toLeakAwareBuffer(new AllocationByteBuf(this, initialCapacity, maxCapacity));
+  }
+
+  /** True: direct buffers are cheap here. Threading: any thread. */
+  @Override
+  public boolean isDirectBufferPooled() {
+    return true;
+  }
+
+  @Override
+  public ByteBuf buffer() {
+    return preferDirect ? directBuffer() : heapBuffer();
+  }
+
+  @Override
+  public ByteBuf buffer(int initialCapacity) {
+    return preferDirect ? directBuffer(initialCapacity) : heapBuffer(initialCapacity);
+  }
+
+  @Override
+  public ByteBuf buffer(int initialCapacity, int maxCapacity) {
+    return preferDirect
+        ? directBuffer(initialCapacity, maxCapacity)
+        : heapBuffer(initialCapacity, maxCapacity);
+  }
+
+  @Override
+  public CompositeByteBuf compositeBuffer() {
+    return preferDirect ? compositeDirectBuffer() : compositeHeapBuffer();
+  }
+
+  @Override
+  public CompositeByteBuf compositeBuffer(int maxNumComponents) {
+    return preferDirect
+        ? compositeDirectBuffer(maxNumComponents)
+        : compositeHeapBuffer(maxNumComponents);
+  }
+
+  /**
+   * Bytes of the buffers that are out: the capacities of direct ones, and what the allocator of the
+   * heap buffers says of all its own (−1 where it does not say).
+   *
+   * <p>Threading: any thread; while others allocate, of several moments.
+   */
+  @Override
+  public ByteBufAllocatorMetric metric() {
+    return metric;
+  }
+
+  private final class Metric implements ByteBufAllocatorMetric {
+    @Override
+    public long usedHeapMemory() {
+      return heapBuffers instanceof ByteBufAllocatorMetricProvider told
+          ? told.metric().usedHeapMemory()
+          : UNKNOWN;
+    }
+
+    @Override
+    public long usedDirectMemory() {
+      return directBytes.sum();
+    }
+
+    @Override
+    public String toString() {
+      return "usedHeapMemory: " + usedHeapMemory() + "; usedDirectMemory: " + usedDirectMemory();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "PrmallocByteBufAllocator(" + memory.name() + ", preferDirect: " + preferDirect + ')';
+  }
+}

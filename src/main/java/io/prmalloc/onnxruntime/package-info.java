@@ -1,0 +1,16 @@
+/**
+ * ONNX Runtime on our memory: {@link io.prmalloc.onnxruntime.OnnxModel} runs a session with inputs
+ * and outputs that lie in an allocator's memory, without a copy on either side.
+ *
+ * <p>{@link io.prmalloc.onnxruntime.InferenceBuilder} settles the shapes of one request, {@link
+ * io.prmalloc.onnxruntime.Inference} holds its tensors and runs, {@link
+ * io.prmalloc.onnxruntime.TensorView} shows one of them. {@link
+ * io.prmalloc.onnxruntime.TensorMemory} is for those whose memory comes from elsewhere.
+ *
+ * <p>May use: {@code io.prmalloc} and {@code com.microsoft.onnxruntime:onnxruntime} (1.17 or
+ * later), which is optional: nothing else in this project imports ONNX Runtime.
+ *
+ * <p>Conventions: shapes are counted in elements, outermost dimension first; a size of −1 is a
+ * dimension that each request settles for itself.
+ */
+package io.prmalloc.onnxruntime;

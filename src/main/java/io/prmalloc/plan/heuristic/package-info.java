@@ -1,0 +1,14 @@
+/**
+ * Placement by an order: tensors get their offsets one after the other, each in the tightest gap it
+ * finds, so that the order is all there is to choose; and searches for better orders.
+ *
+ * <p>The rule, the two fixed orders and the two searches are those of the HeuristicAllocator
+ * project, which plans training steps on phones. {@link
+ * io.prmalloc.plan.heuristic.HeuristicPlanner} places in a fixed order, {@link
+ * io.prmalloc.plan.heuristic.OrderSearch} looks for a better one.
+ *
+ * <p>May use: {@code io.prmalloc.plan}, the root package.
+ *
+ * <p>Conventions: those of {@code io.prmalloc.plan}; sizes count as rounded up to 64 bytes.
+ */
+package io.prmalloc.plan.heuristic;

@@ -1,0 +1,114 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.pool.StepPlan.Recording;
+import java.util.Arrays;
+
+/**
+ * A step that is written down so that later ones can be planned. Every request is served by a
+ * region of its own, which tells when it comes back.
+ *
+ * <p>Threading: requests by the owner, releases by any thread.
+ */
+final class LearningStep extends StepMemory {
+
+  /** A step with more requests than this is not planned. */
+  private static final int MAX_REQUESTS = 1 << 20;
+
+  /** A request that is out. */
+  final class Life {
+    private int request;
+
+    /** It came back. Threading: any thread. */
+    void end() {
+      ended(request);
+    }
+  }
+
+  private final PlannedSteps owner;
+  private final StepSequence sequence;
+  private long[] sizesBytes = new long[64];
+  private int[] ends = new int[64];
+  private int requests;
+  private boolean tooLong;
+  private boolean over;
+
+  /** For a step of the calling thread. */
+  LearningStep(PlannedSteps owner, StepSequence sequence) {
+    this.owner = owner;
+    this.sequence = sequence;
+    takeOwnership();
+  }
+
+  @Override
+  protected Block takeUnplanned(long bytes) {
+    if (bytes <= 0) {
+      return owner.takeShared(bytes, StepPlan.ALIGNMENT);
+    }
+    Life life = new Life();
+    Block block = owner.takeWatched(bytes, 0, life);
+    begin(life, bytes);
+    return block;
+  }
+
+  @Override
+  protected long takeUnplannedRaw(long bytes) {
+    if (bytes <= 0) {
+      return owner.takeSharedRaw(bytes);
+    }
+    Life life = new Life();
+    long address = owner.takeWatchedRaw(bytes, life);
+    if (address != 0) {
+      begin(life, bytes);
+    }
+    return address;
+  }
+
+  private synchronized void begin(Life life, long bytes) {
+    if (requests == MAX_REQUESTS) {
+      tooLong = true;
+      life.request = -1;
+      return;
+    }
+    if (requests == ends.length) {
+      sizesBytes = Arrays.copyOf(sizesBytes, 2 * requests);
+      ends = Arrays.copyOf(ends, 2 * requests);
+    }
+    life.request = requests;
+    sizesBytes[requests++] = bytes;
+  }
+
+  private synchronized void ended(int request) {
+    if (!over && request >= 0) {
+      ends[request] = requests;
+    }
+  }
+
+  @Override
+  protected void release(long address) {
+    owner.releaseShared(address);
+  }
+
+  @Override
+  protected void end() {
+    boolean own = isMine();
+    if (own) {
+      dropOwnership();
+    }
+    sequence.learnt(own ? recording() : null);
+  }
+
+  private synchronized Recording recording() {
+    over = true;
+    if (tooLong || requests == 0) {
+      return null;
+    }
+    for (int request = 0; request < requests; request++) {
+      if (ends[request] == 0) {
+        ends[request] = requests;
+      }
+    }
+    return new Recording(Arrays.copyOf(sizesBytes, requests), Arrays.copyOf(ends, requests));
+  }
+}

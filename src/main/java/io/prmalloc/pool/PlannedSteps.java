@@ -1,0 +1,290 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptStep;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.lifetime.StepSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * The planned steps of a pool: which sequences of requests there are, and what they share.
+ *
+ * <p>Threading: any thread.
+ */
+final class PlannedSteps implements StepSource {
+
+  // A sequence is told by the user's key and the size of the first request, so that a server whose
+  // requests differ in batch size from the first tensor on need not say anything. There are few of
+  // them, so they lie in an array that is searched from the front; it is replaced as a whole.
+
+  private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
+
+  /** More kinds of steps than this are not kept in mind at a time. */
+  static final int MAX_SEQUENCES = 64;
+
+  /** What the pool does for steps. */
+  interface Pool {
+    /** A block at home. */
+    Block take(long bytes, long alignment);
+
+    /** An address, or 0. */
+    long allocateRaw(long bytes);
+
+    /** Takes back what {@link #allocateRaw} gave. */
+    void deallocateRaw(long address);
+  }
+
+  private final Pool pool;
+  private final SubAllocator source;
+  private final RegionHeap outside;
+  private final Executor executor;
+  private final StepSettings settings;
+
+  private volatile StepSequence[] sequences = {};
+
+  /** What sequences counted that are not kept in mind any more. Under the lock. */
+  private final StepStats.Sum gone = new StepStats.Sum();
+
+  private final PoolCounts goneCounts = new PoolCounts();
+
+  private volatile boolean closed;
+
+  /** While somebody observes the pool, steps get shared memory, which is seen. */
+  private volatile boolean observed;
+
+  PlannedSteps(
+      Pool pool,
+      SubAllocator source,
+      RegionHeap outside,
+      Executor executor,
+      StepSettings settings) {
+    this.pool = pool;
+    this.source = source;
+    this.outside = outside;
+    this.executor = executor;
+    this.settings = settings;
+  }
+
+  /** Whether steps that begin from now on get shared memory. */
+  void observe(boolean value) {
+    observed = value;
+  }
+
+  @Override
+  public StepMemory lease(Object key, long firstBytes) {
+    StepSequence sequence =
+        settings.enabled() && !closed && !observed ? find(key, firstBytes) : null;
+    return sequence == null ? new SharedStep(this) : sequence.lease();
+  }
+
+  private StepSequence find(Object key, long firstBytes) {
+    StepSequence found = find(sequences, key, firstBytes);
+    return found != null || firstBytes <= 0 ? found : add(key, firstBytes);
+  }
+
+  private static StepSequence find(StepSequence[] sequences, Object key, long firstBytes) {
+    for (StepSequence sequence : sequences) {
+      if (sequence.matches(key, firstBytes)) {
+        return sequence;
+      }
+    }
+    return null;
+  }
+
+  /** Null if there is no room for one more. */
+  private synchronized StepSequence add(Object key, long firstBytes) {
+    StepSequence[] known = sequences;
+    StepSequence found = find(known, key, firstBytes);
+    if (found != null || closed) {
+      return found;
+    }
+    if (known.length == MAX_SEQUENCES) {
+      known = withoutUnused(known);
+      if (known.length == MAX_SEQUENCES) {
+        return null;
+      }
+    }
+    StepSequence added = new StepSequence(this, key, firstBytes);
+    StepSequence[] more = Arrays.copyOf(known, known.length + 1);
+    more[known.length] = added;
+    sequences = more;
+    return added;
+  }
+
+  /** Second chance: one that was not used since the last time somebody looked here goes. */
+  private StepSequence[] withoutUnused(StepSequence[] known) {
+    for (StepSequence sequence : known) {
+      if (!sequence.wasUsed() && sequence.retire()) {
+        sequence.free();
+        sequence.addTo(gone);
+        sequence.addTo(goneCounts);
+        return Arrays.stream(known).filter(s -> s != sequence).toArray(StepSequence[]::new);
+      }
+    }
+    return known;
+  }
+
+  /**
+   * Starts sequences with plans that were kept; what there is no room for is learnt as usual.
+   *
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
+   */
+  void adopt(List<KeptStep> kept) {
+    if (!settings.enabled()) {
+      return;
+    }
+    for (KeptStep step : kept) {
+      StepPlan plan = StepPlan.of(step);
+      StepSequence sequence = find(step.key(), plan.recording().sizeBytes(0));
+      if (sequence != null) {
+        sequence.adopt(plan);
+      }
+    }
+  }
+
+  List<KeptStep> keep() {
+    return Arrays.stream(sequences).flatMap(sequence -> sequence.keep().stream()).toList();
+  }
+
+  @Override
+  public Block takeShared(long bytes, long alignment) {
+    return pool.take(bytes, alignment);
+  }
+
+  @Override
+  public long takeSharedRaw(long bytes) {
+    return pool.allocateRaw(bytes);
+  }
+
+  @Override
+  public void releaseShared(long address) {
+    pool.deallocateRaw(address);
+  }
+
+  /** A block outside the pool that tells when it comes back. */
+  Block takeWatched(long bytes, int headerBytes, LearningStep.Life life) {
+    return outside.acquire(bytes, StepPlan.ALIGNMENT, headerBytes, life);
+  }
+
+  /** The address of such a block, or 0. */
+  long takeWatchedRaw(long bytes, LearningStep.Life life) {
+    return RawAddresses.openOutside(outside, bytes, life);
+  }
+
+  /** How long a better plan is looked for. */
+  Duration planningTime() {
+    return settings.planningTime();
+  }
+
+  /** Runs something on the planner's executor; false if it refuses. */
+  boolean later(Runnable task) {
+    try {
+      executor.execute(task);
+      return true;
+    } catch (RejectedExecutionException e) {
+      LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
+      return false;
+    }
+  }
+
+  SubAllocator source() {
+    return source;
+  }
+
+  int maxArenas() {
+    return settings.maxArenas();
+  }
+
+  long idleNanos() {
+    return settings.idle().toNanos();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  void noteReserved() {
+    outside.noteReserved();
+  }
+
+  /** Closes the block at an address, if it is one of a planned step and out. */
+  boolean closeRaw(long address) {
+    for (StepSequence sequence : sequences) {
+      if (sequence.closeRaw(address)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Gives back the arenas that no step has wanted for so long; how many bytes those were. */
+  long trim(long idleNanos) {
+    long released = 0;
+    for (StepSequence sequence : sequences) {
+      released += sequence.releaseIdle(idleNanos);
+    }
+    return released;
+  }
+
+  synchronized StepStats stats() {
+    StepStats.Sum sum = gone.copy();
+    for (StepSequence sequence : sequences) {
+      sequence.addTo(sum);
+    }
+    return sum.toStats();
+  }
+
+  synchronized void addTo(PoolCounts counts) {
+    counts.addPast(goneCounts);
+    for (StepSequence sequence : sequences) {
+      sequence.addTo(counts);
+    }
+  }
+
+  synchronized void clearPeaks() {
+    goneCounts.largestBytes = 0;
+    for (StepSequence sequence : sequences) {
+      sequence.clearLargest();
+    }
+  }
+
+  /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
+  synchronized boolean retire() {
+    closed = true;
+    StepSequence[] known = sequences;
+    for (int i = 0; i < known.length; i++) {
+      if (!known[i].retire()) {
+        for (int j = 0; j < i; j++) {
+          known[j].reopen();
+        }
+        closed = false;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Undoes {@link #retire}. */
+  synchronized void reopen() {
+    closed = false;
+    for (StepSequence sequence : sequences) {
+      sequence.reopen();
+    }
+  }
+
+  /** Gives every arena back, whatever is in use. */
+  synchronized void free() {
+    closed = true;
+    for (StepSequence sequence : sequences) {
+      sequence.free();
+    }
+  }
+}

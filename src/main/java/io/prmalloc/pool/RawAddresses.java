@@ -1,0 +1,184 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocator;
+import io.prmalloc.Block;
+import io.prmalloc.OutOfLine;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.Requests;
+import java.util.function.LongPredicate;
+
+/**
+ * The pool's memory by its addresses: headers are written when one goes out and checked when it
+ * comes back.
+ *
+ * <p>Threading: any thread.
+ */
+final class RawAddresses {
+
+  // Whose an address is, is known from the address alone, before anything is read from it: arena
+  // and slabs are looked up in tables by it, regions in a map.
+
+  private final TensorPoolAllocator pool;
+  private final AddressDirectory directory;
+  private final RegionHeap outside;
+  private final LongPredicate elsewhere;
+
+  /**
+   * @param elsewhere takes an address back that has no header of ours in front; false if it is not
+   *     out
+   */
+  RawAddresses(
+      TensorPoolAllocator pool,
+      AddressDirectory directory,
+      RegionHeap outside,
+      LongPredicate elsewhere) {
+    this.pool = pool;
+    this.directory = directory;
+    this.outside = outside;
+    this.elsewhere = elsewhere;
+  }
+
+  /** As {@link TensorPoolAllocator#allocateRaw(long, long)}. */
+  long allocate(long alignment, long bytes) {
+    Requests.checkAlignment(alignment);
+    int header = (int) Math.max(HeaderDescriptor.FULL_BYTES, alignment);
+    Requests.totalBytes(bytes, header);
+    if (!directory.isEnabled()) {
+      directory.enable();
+    }
+    try {
+      return openRaw((int) alignment, bytes, header);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
+  }
+
+  private long openRaw(int alignment, long bytes, int header) {
+    int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
+    // The address of no bytes must lie inside its block too, for there it is looked up.
+    int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
+    Block block = pool.takeReady(bytes, alignment, smallRoom, header);
+    if (block == null) {
+      block = pool.takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
+    }
+    return block instanceof PooledBlock pooled
+        ? openPooledRaw(pooled, bytes, smallHeader, header)
+        : openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
+  }
+
+  private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
+    if (!block.isSmall()) {
+      int bin = pool.bins().index(bytes + header);
+      return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
+    }
+    block.openRaw(bytes, smallHeader);
+    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
+    return block.startAddress() + smallHeader;
+  }
+
+  /**
+   * An address outside the pool, or 0 if there is no memory.
+   *
+   * @param ticket what the heap's listener gets when it comes back
+   */
+  static long openOutside(RegionHeap outside, long bytes, Object ticket) {
+    int header = HeaderDescriptor.FULL_BYTES;
+    Requests.totalBytes(bytes, header);
+    try {
+      Block block = outside.acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
+      return openLargeRaw(block, block.startAddress(), bytes, header, -1, -1);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
+  }
+
+  private static long openLargeRaw(
+      Block block, long start, long bytes, int header, int bin, int internalBin) {
+    block.openRaw(bytes, header);
+    HeaderDescriptor.writeFull(
+        block.region().buffer(),
+        block.offset() + header,
+        block.uses(),
+        bin,
+        internalBin,
+        start,
+        header,
+        bytes);
+    return start + header;
+  }
+
+  /**
+   * Takes an address back.
+   *
+   * @throws IllegalArgumentException if it is not out
+   */
+  void deallocate(long address) {
+    BinTable table = pool.bins();
+    Block block = table == null ? null : table.find(address);
+    if (block == null) {
+      block = directory.find(address);
+    }
+    if (block instanceof PooledBlock pooled) {
+      deallocatePooled(pooled, address);
+    } else {
+      deallocateOutside(outside.findRaw(address), address);
+    }
+  }
+
+  private void deallocatePooled(PooledBlock block, long address) {
+    // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
+    // end.
+    long stamp = block.stamp();
+    int header = block.headerBytes();
+    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
+      releaseElsewhere(address);
+      return;
+    }
+    int user = block.offset() + header;
+    if (block.isSmall()) {
+      HeaderDescriptor.checkLight(block.region().buffer(), user, header);
+    } else {
+      int bytes = block.sizeBytes();
+      HeaderDescriptor.checkFull(
+          block.region().buffer(),
+          user,
+          Block.useOf(stamp),
+          pool.bins().index((long) bytes + header),
+          block.bin(),
+          block.startAddress(),
+          header,
+          bytes);
+    }
+    if (!block.closeRaw(stamp)) {
+      throw PoolBooks.notOurs(address);
+    }
+  }
+
+  private void deallocateOutside(Block block, long address) {
+    if (block == null || !block.isLive()) {
+      releaseElsewhere(address);
+      return;
+    }
+    int header = block.headerBytes();
+    HeaderDescriptor.checkFull(
+        block.region().buffer(),
+        block.offset() + header,
+        block.uses(),
+        -1,
+        -1,
+        address - header,
+        header,
+        block.sizeBytes());
+    if (!block.closeRaw()) {
+      throw PoolBooks.notOurs(address);
+    }
+  }
+
+  /** An address with no header of ours in front. */
+  private void releaseElsewhere(long address) {
+    if (!elsewhere.test(address)) {
+      throw PoolBooks.notOurs(address);
+    }
+  }
+}

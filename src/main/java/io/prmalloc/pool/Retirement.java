@@ -1,0 +1,38 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.RegionHeap;
+
+/** The part of a pool's close that may find that it is not the time. */
+final class Retirement {
+
+  private Retirement() {}
+
+  /**
+   * Makes sure that nothing is out and nothing can be taken; else leaves everything as it was.
+   *
+   * <p>Threading: under the pool's lifecycle lock.
+   *
+   * @param bins the plan that serves, or null
+   * @return whether it could
+   */
+  static boolean tryAll(PlannedSteps steps, SmallBlocks small, BinTable bins, RegionHeap outside) {
+    if (!steps.retire()) {
+      return false;
+    }
+    if (!small.retire()) {
+      steps.reopen();
+      return false;
+    }
+    if (bins == null || bins.retire()) {
+      if (outside.close()) {
+        return true;
+      }
+      if (bins != null) {
+        bins.reopen();
+      }
+    }
+    small.reopen();
+    steps.reopen();
+    return false;
+  }
+}

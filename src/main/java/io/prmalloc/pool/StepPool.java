@@ -1,0 +1,25 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocator;
+import io.prmalloc.Block;
+import io.prmalloc.Requests;
+
+/** What steps see of the pool. Threading: any thread. */
+record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
+
+  @Override
+  public Block take(long bytes, long alignment) {
+    Requests.checkBytes(bytes);
+    return pool.take(bytes, (int) alignment);
+  }
+
+  @Override
+  public long allocateRaw(long bytes) {
+    return pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, bytes);
+  }
+
+  @Override
+  public void deallocateRaw(long address) {
+    pool.deallocateRaw(address);
+  }
+}

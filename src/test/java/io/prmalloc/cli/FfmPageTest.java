@@ -1,0 +1,52 @@
+package io.prmalloc.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The code on the page {@code docs/ffm.md}, compiled here because this module is built for 17. */
+class FfmPageTest {
+
+  private static final int SINCE = 22;
+
+  private static final String IMPORTS =
+      """
+      import io.prmalloc.Allocation;
+      import io.prmalloc.pool.TensorPoolAllocator;
+      import java.lang.foreign.Arena;
+      import java.lang.foreign.MemorySegment;
+      import java.lang.foreign.SegmentAllocator;
+      import java.lang.foreign.ValueLayout;
+      """;
+
+  @TempDir private Path directory;
+
+  @BeforeEach
+  void needsForeignMemory() {
+    Runtime.Version version = Runtime.version();
+    assumeTrue(
+        version.feature() >= SINCE,
+        "java.lang.foreign needs JDK " + SINCE + " or later, this is " + version);
+  }
+
+  @Test
+  void shouldPrintWhatThePageSaysWhenASegmentLiesOverAnAllocation() throws Exception {
+    GuidePage page = GuidePage.of("ffm.md");
+    assertEquals(
+        List.of("4096 1.5"), GuidePage.linesOf(IMPORTS, page.blocks("java").get(0), directory));
+  }
+
+  @Test
+  void shouldPrintWhatThePageSaysWhenThePoolIsASegmentAllocator() throws Exception {
+    GuidePage page = GuidePage.of("ffm.md");
+    List<String> code = page.blocks("java");
+    // The helper goes behind the main method, which linesOf closes.
+    String statements = code.get(1) + "  }\n" + code.get(2) + "  static void end() {\n";
+    assertEquals(List.of("0.75 8", "false 0"), GuidePage.linesOf(IMPORTS, statements, directory));
+  }
+}

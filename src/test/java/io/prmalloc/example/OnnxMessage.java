@@ -1,0 +1,53 @@
+package io.prmalloc.example;
+
+import com.google.protobuf.CodedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A message of ONNX's schema, written field by field. Field numbers are those of {@code
+ * onnx.proto3}.
+ *
+ * <p>Threading: one thread.
+ */
+final class OnnxMessage {
+
+  private interface Write {
+    void to(CodedOutputStream out) throws IOException;
+  }
+
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
+  OnnxMessage put(int field, long value) {
+    return write(out -> out.writeInt64(field, value));
+  }
+
+  OnnxMessage put(int field, byte[] value) {
+    return write(out -> out.writeByteArray(field, value));
+  }
+
+  OnnxMessage put(int field, String value) {
+    return put(field, value.getBytes(StandardCharsets.UTF_8));
+  }
+
+  OnnxMessage put(int field, OnnxMessage value) {
+    return put(field, value.toBytes());
+  }
+
+  byte[] toBytes() {
+    return bytes.toByteArray();
+  }
+
+  private OnnxMessage write(Write write) {
+    try {
+      CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+      write.to(out);
+      out.flush();
+      return this;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

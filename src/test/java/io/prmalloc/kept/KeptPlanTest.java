@@ -1,0 +1,181 @@
+package io.prmalloc.kept;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.LifetimePlan.BinPlan;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class KeptPlanTest {
+
+  private static final long CHUNK = 32 * 1024 + 4096;
+
+  private static final KeptPool POOL =
+      new KeptPool(
+          new LifetimePlan(
+              4096,
+              2 * CHUNK + (CHUNK + 4096),
+              List.of(
+                  new BinPlan(0, CHUNK, 64, 2, List.of(1)),
+                  new BinPlan(1, CHUNK + 4096, 256, 1, List.of())),
+              List.of(),
+              1),
+          List.of(2, 3));
+
+  private static final KeptStep STEP =
+      new KeptStep("a", new long[] {100, 200, 100}, new int[] {2, 3, 3}, new long[] {0, 128, 0});
+
+  private static final KeptPlan PLAN =
+      new KeptPlan(
+          Optional.of(POOL),
+          List.of(
+              STEP,
+              new KeptStep(null, new long[] {1}, new int[] {1}, new long[] {64}),
+              new KeptStep(7, new long[] {1}, new int[] {1}, new long[] {0}),
+              new KeptStep(7L, new long[] {1}, new int[] {1}, new long[] {0})));
+
+  @TempDir private Path directory;
+
+  private Path file() {
+    return directory.resolve("plan.json");
+  }
+
+  private String saved() throws IOException {
+    PLAN.save(file());
+    return Files.readString(file());
+  }
+
+  private String refused(String text) throws IOException {
+    Files.writeString(file(), text);
+    String message =
+        assertThrows(PlanFormatException.class, () -> KeptPlan.load(file())).getMessage();
+    assertTrue(message.startsWith(file() + ": "), message);
+    return message.substring((file() + ": ").length());
+  }
+
+  @Test
+  void shouldReadWhatItWrote() throws IOException {
+    assertEquals(0, PLAN.save(file()));
+    assertEquals(PLAN, KeptPlan.load(file()));
+    KeptPlan empty = new KeptPlan(Optional.empty(), List.of());
+    empty.save(file());
+    assertEquals(empty, KeptPlan.load(file()));
+    try (var files = Files.list(directory)) {
+      assertEquals(1, files.count(), "nothing is left beside it");
+    }
+  }
+
+  @Test
+  void shouldLeaveOutStepsWhoseKeyIsOfTheUsersOwnKind() throws IOException {
+    KeptStep own = new KeptStep(new Object(), new long[] {1}, new int[] {1}, new long[] {0});
+    assertEquals(1, new KeptPlan(Optional.empty(), List.of(STEP, own)).save(file()));
+    assertEquals(List.of(STEP), KeptPlan.load(file()).steps());
+  }
+
+  @Test
+  void shouldReadItAllTheSameWhenOnlyWhiteSpaceChanged() throws IOException {
+    Files.writeString(file(), saved().replaceAll("\\s+", " "));
+    assertEquals(PLAN, KeptPlan.load(file()));
+  }
+
+  @Test
+  void shouldRefuseWhatIsNotThere() {
+    assertThrows(NoSuchFileException.class, () -> KeptPlan.load(file()));
+  }
+
+  @Test
+  void shouldRefuseEveryTruncation() throws IOException {
+    String text = saved().strip();
+    for (int length = 0; length < text.length(); length++) {
+      refused(text.substring(0, length));
+    }
+  }
+
+  @Test
+  void shouldRefuseWhenAnyNumberIsChanged() throws IOException {
+    String text = saved();
+    int digits = 0;
+    for (int i = 0; i < text.length(); i++) {
+      if (Character.isDigit(text.charAt(i))) {
+        char other = text.charAt(i) == '1' ? '2' : '1';
+        refused(text.substring(0, i) + other + text.substring(i + 1));
+        digits++;
+      }
+    }
+    assertTrue(digits > 100, "the checksum's are among them");
+  }
+
+  @Test
+  void shouldNeverThrowAnythingElseWhenTheFileIsGarbled() throws IOException {
+    byte[] text = saved().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    for (long seed = 0; seed < 3000; seed++) {
+      Random random = new Random(seed);
+      byte[] garbled = text.clone();
+      for (int i = 0; i <= random.nextInt(4); i++) {
+        garbled[random.nextInt(garbled.length)] = (byte) random.nextInt(256);
+      }
+      Files.write(file(), garbled);
+      try {
+        assertEquals(PLAN, KeptPlan.load(file()), "seed " + seed);
+      } catch (PlanFormatException expected) {
+        assertTrue(expected.getMessage().length() > 0, "seed " + seed);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "\"version\" : 1|\"version\" : 2|line 3: version is 2; only 1 is understood",
+        "prmalloc-plan|other|format is 'other', not 'prmalloc-plan'",
+        "\"format\"|\"fromat\"|line 2: field 'fromat' is not known",
+        "\"sizesBytes\" : [ 100,|\"sizesBytes\" : [ 0,"
+            + "|size of request 0 is 0, not from 1 to 2147483647",
+        "\"ends\" : [ 2, 3|\"ends\" : [ 0, 3|end of request 0 is 0, not from 1 to 3",
+        "\"ends\" : [ 2, 3|\"ends\" : [ 2, 4|end of request 1 is 4, not from 2 to 3",
+        "\"borrowsFrom\" : [ 1 ]|\"borrowsFrom\" : [ 5 ]|bin 0 borrows from no bin, 5",
+        "\"reserved\" : 2|\"reserved\" : 1|reserved of bin 0 is 1, not from 2 to 2147483647",
+        "\"alignment\" : 256|\"alignment\" : 100|alignment of bin 1 is 100, not a power of two",
+      })
+  void shouldSayWhatIsWrong(String found, String replacement, String message) throws IOException {
+    String text = saved();
+    assertTrue(text.contains(found), text);
+    assertEquals(
+        message, refused(text.replaceFirst(java.util.regex.Pattern.quote(found), replacement)));
+  }
+
+  @Test
+  void shouldRefuseOverlappingTensors() {
+    String message =
+        assertThrows(
+                PlanFormatException.class,
+                () ->
+                    new KeptStep(null, new long[] {100, 100}, new int[] {2, 2}, new long[] {0, 64}))
+            .getMessage();
+    assertTrue(message.startsWith("not a plan of its step: "), message);
+  }
+
+  @Test
+  void shouldKeepTheOldFileWhenTheNewOneCannotBeWritten() throws IOException {
+    Path nowhere = directory.resolve("no such directory").resolve("plan.json");
+    assertThrows(IOException.class, () -> PLAN.save(nowhere));
+    Path occupied = Files.createDirectory(directory.resolve("taken"));
+    Files.createFile(occupied.resolve("inside"));
+    assertThrows(IOException.class, () -> PLAN.save(occupied));
+    assertTrue(Files.exists(occupied.resolve("inside")));
+  }
+}

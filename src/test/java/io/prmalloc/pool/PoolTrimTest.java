@@ -1,0 +1,287 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.MmapOptions;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.os.OperatingSystem;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Memory that a pool gives back while it stays open. */
+class PoolTrimTest {
+
+  private static final int KIB = 1024;
+  private static final int MIB = 1 << 20;
+
+  private final SubAllocator source = SubAllocator.mmap(MmapOptions.DEFAULT);
+  private TensorPoolAllocator pool;
+
+  private TensorPoolBuilder builder() {
+    return TensorPoolAllocator.builder()
+        .subAllocator(source)
+        .executor(Runnable::run)
+        .stepPlanningTime(Duration.ZERO);
+  }
+
+  private TensorPoolAllocator pooling(long... bytes) {
+    TensorPoolAllocator made = builder().planner(Steps.planner(1)).build();
+    Pools.learn(made, bytes);
+    assertTrue(made.isPooling());
+    return made;
+  }
+
+  @BeforeEach
+  void nativeCallsWork() {
+    assumeTrue(OperatingSystem.callsNativeSilently(), "memory is mapped by native calls");
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    pool.close();
+    assertEquals(0, source.bytesReserved());
+  }
+
+  private static void fill(Allocation allocation, int value) {
+    ByteBuffer buffer = allocation.byteBuffer();
+    for (int i = 0; i < buffer.limit(); i++) {
+      buffer.put(i, (byte) value);
+    }
+  }
+
+  private static void check(Allocation allocation, int value) {
+    ByteBuffer buffer = allocation.byteBuffer();
+    for (int i = 0; i < buffer.limit(); i++) {
+      assertEquals((byte) value, buffer.get(i));
+    }
+  }
+
+  @Test
+  void shouldGiveBackThePagesOfFreeBlocksAndOfNoOthersWhenTrimmed() {
+    pool = pooling(MIB, MIB, 4 * MIB);
+    try (Allocation kept = pool.allocate(MIB)) {
+      fill(kept, 7);
+      Allocation small = pool.allocate(MIB);
+      Allocation large = pool.allocate(4 * MIB);
+      fill(small, 1);
+      fill(large, 2);
+      small.close();
+      large.close();
+      long before = OperatingSystem.residentBytes();
+
+      assertEquals(5 * MIB, pool.trim());
+
+      long went = before - OperatingSystem.residentBytes();
+      assertTrue(went > 4 * MIB, went + " bytes went");
+      assertEquals(0, pool.trim());
+      check(kept, 7);
+      try (Allocation again = pool.allocate(4 * MIB)) {
+        check(again, 0);
+      }
+      assertEquals(4, pool.poolStats().hits());
+      assertEquals(0, pool.poolStats().unpooledRequests());
+      // What was used since goes again.
+      assertEquals(4 * MIB, pool.trim());
+    }
+    assertEquals(MIB, pool.trim());
+  }
+
+  @Test
+  void shouldFindEveryBlockWhenTrimmedBefore() {
+    long[] sizes = new long[100];
+    Arrays.fill(sizes, 64 * KIB);
+    pool = pooling(sizes);
+    for (int round = 0; round < 3; round++) {
+      List<Allocation> all = Pools.take(pool, sizes);
+      assertEquals(0, pool.poolStats().unpooledRequests());
+      all.forEach(Allocation::close);
+      assertEquals(100 * 64 * KIB, pool.trim());
+    }
+  }
+
+  @Test
+  void shouldGiveBackSlabsWhenNothingInThemIsOut() {
+    pool = builder().build();
+    Allocation out = pool.allocate(100);
+    List<Allocation> many = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      many.add(pool.allocate(100));
+      many.add(pool.allocate(20 * KIB));
+    }
+    many.forEach(Allocation::close);
+    long before = source.bytesReserved();
+
+    long went = pool.trim();
+
+    assertEquals(before - source.bytesReserved(), went);
+    // The slab that holds what is out, and those with free slots stay only as far as that is so.
+    long left = source.bytesReserved();
+    assertTrue(left > 0 && left <= 64 * KIB, left + " bytes are left");
+    fill(out, 3);
+    pool.allocate(100).close();
+    pool.allocate(20 * KIB).close();
+    check(out, 3);
+    out.close();
+    assertEquals(20_003, pool.poolStats().smallRequests());
+    pool.trim();
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldGiveBackArenasOfStepsWhenNoStepHasThem() {
+    pool = builder().build();
+    steps(StepSequence.REPEATS + 2);
+    assertEquals(1, pool.stepStats().arenas());
+    long allocations = pool.stats().numAllocs();
+    long bytes = pool.stepStats().arenaBytes();
+    try (ScopedMemoryCollector open = pool.collect()) {
+      open.allocate(100 * KIB).close();
+      assertEquals(0, pool.trim());
+    }
+    assertEquals(allocations + 1, pool.stats().numAllocs());
+
+    assertEquals(bytes, pool.trim());
+
+    assertEquals(0, pool.stepStats().arenas());
+    assertEquals(allocations + 1, pool.stats().numAllocs());
+    assertEquals(0, source.bytesReserved());
+    // The next step finds no arena; the one after it does.
+    long planned = pool.stepStats().plannedSteps();
+    steps(3);
+    assertEquals(planned + 2, pool.stepStats().plannedSteps());
+  }
+
+  private void steps(int count) {
+    for (int i = 0; i < count; i++) {
+      try (ScopedMemoryCollector step = pool.collect()) {
+        step.allocate(100 * KIB).close();
+        step.allocate(200 * KIB).close();
+      }
+    }
+  }
+
+  @Test
+  void shouldServeOthersWhenTrimmedAllTheTime() throws Exception {
+    pool = pooling(64 * KIB, 64 * KIB, 64 * KIB, 64 * KIB);
+    Threads.run(3, this::trimOrUse);
+    pool.trim();
+    List<Allocation> all = Pools.take(pool, 64 * KIB, 64 * KIB, 64 * KIB, 64 * KIB);
+    all.forEach(Allocation::close);
+  }
+
+  private void trimOrUse(int number) {
+    for (int i = 0; i < 2_000; i++) {
+      if (number == 0 && i % 10 == 0) {
+        pool.trim();
+      } else {
+        try (Allocation large = pool.allocate(64 * KIB);
+            Allocation small = pool.allocate(500)) {
+          fill(large, i);
+          fill(small, number);
+          check(large, i);
+          check(small, number);
+        }
+      }
+    }
+  }
+
+  // ---- when idle
+
+  /** Something that counts how often it is trimmed. */
+  private static final class Counted implements IdleTrimmer.Target {
+    long changes;
+    int trims;
+
+    @Override
+    public long changes() {
+      return changes;
+    }
+
+    @Override
+    public long trim() {
+      trims++;
+      return 0;
+    }
+  }
+
+  @Test
+  void shouldTrimOnceWhenNothingMovedForTheTime() {
+    pool = builder().build();
+    Counted target = new Counted();
+    long[] now = {0};
+    IdleTrimmer trimmer = new IdleTrimmer(target, Duration.ofNanos(100), () -> now[0]);
+    now[0] = 99;
+    trimmer.look();
+    assertEquals(0, target.trims);
+    target.changes++;
+    now[0] = 150;
+    trimmer.look();
+    now[0] = 249;
+    trimmer.look();
+    assertEquals(0, target.trims);
+    now[0] = 250;
+    trimmer.look();
+    assertEquals(1, target.trims);
+    now[0] = 1000;
+    trimmer.look();
+    assertEquals(1, target.trims);
+    target.changes++;
+    trimmer.look();
+    now[0] = 1100;
+    trimmer.look();
+    assertEquals(2, target.trims);
+  }
+
+  private static boolean isTrimming() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().equals("prmalloc-idle-trim"));
+  }
+
+  @Test
+  void shouldTrimItselfWhenIdle() throws InterruptedException {
+    pool = builder().trimAfterIdle(Duration.ofMillis(20)).build();
+    pool.allocate(100).close();
+    while (source.bytesReserved() > 0) {
+      Thread.sleep(1);
+    }
+    pool.allocate(100).close();
+    while (source.bytesReserved() > 0) {
+      Thread.sleep(1);
+    }
+    pool.close();
+    while (isTrimming()) {
+      Thread.sleep(1);
+    }
+  }
+
+  @Test
+  void shouldLetGoOfThePoolWhenNobodyElseHasIt() throws InterruptedException {
+    pool = builder().build();
+    WeakReference<Object> forgotten =
+        new WeakReference<>(builder().trimAfterIdle(Duration.ofMillis(1)).build());
+    while (forgotten.get() != null || isTrimming()) {
+      System.gc();
+      Thread.sleep(1);
+    }
+  }
+
+  @Test
+  void shouldRefuseAnIdleTimeOfNothing() {
+    pool = builder().build();
+    IllegalArgumentException refused =
+        assertThrows(IllegalArgumentException.class, () -> builder().trimAfterIdle(Duration.ZERO));
+    assertEquals("trimAfterIdle PT0S is not more than 0", refused.getMessage());
+  }
+}
