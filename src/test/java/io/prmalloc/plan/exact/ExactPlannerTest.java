@@ -360,4 +360,37 @@ class ExactPlannerTest {
         assertThrows(IllegalArgumentException.class, () -> ONE_THREAD.withMaxSearchSteps(0))
             .getMessage());
   }
+
+  @Test
+  void shouldBeatGreedyBySizeWhenThereAreThousandsOfTensors() {
+    List<TensorUsageRecord> records = Records.random(new Random(4), 6000, 6000, 300);
+    long greedy = MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 1).totalBytes();
+
+    ExactPlan plan = minimize(ONE_THREAD.withMaxSearchSteps(1), records);
+
+    assertTrue(plan.totalBytes() < greedy, plan + " against " + greedy);
+    assertEquals(plan, minimize(ONE_THREAD.withMaxSearchSteps(1), records));
+    assertEquals(
+        greedy,
+        minimize(
+                ONE_THREAD
+                    .withMaxSearchSteps(1)
+                    .withTechniques(EnumSet.of(Technique.FEWEST_CHOICES)),
+                records)
+            .totalBytes());
+  }
+
+  @Test
+  void shouldLearnWhenBestFitGoesOn() {
+    List<TensorUsageRecord> records = Records.random(new Random(4), 2000, 2000, 300);
+    Problem problem = new Problem(records, 1);
+    Incumbent few = new Incumbent(problem, PlanWatcher.NONE, -1, 0);
+    Incumbent many = new Incumbent(problem, PlanWatcher.NONE, -1, 0);
+
+    new GreedyWorker(problem, few, ONE_THREAD, 0, GreedyWorker.PLAIN_ROUNDS).run();
+    new GreedyWorker(problem, many, ONE_THREAD, 0, 40).run();
+
+    assertEquals(Optional.empty(), PlanValidator.fault(records, many.plan().assignment()));
+    assertTrue(many.total() < few.total(), many.plan() + " after " + few.plan());
+  }
 }
