@@ -1,6 +1,8 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.jfr.FlightEvents.PlanKind;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.plan.LowerBounds;
@@ -256,6 +258,7 @@ final class StepSequence {
   }
 
   private void serve(StepPlan made, StepArena first) {
+    FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     plan = made;
     recording = made.recording();
     outcomes = 0;
