@@ -20,7 +20,8 @@ public abstract class Block extends CacheLinePadding {
   // The state is one word, which says whether the block is at home, and which use it is in if not:
   // see BlockState.
   //
-  // A block may be confined (see Confinement): the close of the thread whose own it is is a look and
+  // A block may be confined (see Confinement): the close of the thread whose own it is is a look
+  // and
   // a release store, for nobody else may reopen it. That it is home is read from the state.
   //
   // The views are made once per block and adjusted at the first call of each use: no garbage. The

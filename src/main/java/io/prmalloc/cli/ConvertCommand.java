@@ -66,7 +66,8 @@ final class ConvertCommand implements Callable<Integer> {
     }
     if (conversion.changesMeaning() && !force) {
       Main.complain(
-          spec.commandLine(), out + ": not written, for it would be another step; --force writes it");
+          spec.commandLine(),
+          out + ": not written, for it would be another step; --force writes it");
       return Main.FAILED;
     }
     OutputFile.make(out, conversion::write);

@@ -8,9 +8,9 @@ import java.util.Locale;
  * #OFF}, {@link #SIMPLE} or {@link #PARANOID}.
  *
  * <p>A handle of the pool is no object that the collector could find unreachable, and a raw address
- * is none at all. So a leak is memory that is out for too long: until so many steps have ended after
- * the one it was taken in, until a certain age, or until the pool is to be closed. What is meant to
- * live long is taken outside of steps, and then only its age counts, if at all.
+ * is none at all. So a leak is memory that is out for too long: until so many steps have ended
+ * after the one it was taken in, until a certain age, or until the pool is to be closed. What is
+ * meant to live long is taken outside of steps, and then only its age counts, if at all.
  *
  * <p>Threading: immutable.
  *
@@ -68,7 +68,9 @@ public record LeakDetection(int interval, int steps, Duration age) {
     return new LeakDetection(interval, steps, value);
   }
 
-  /** What the system property {@code prmalloc.leakDetection} says, {@link #OFF} if it is not set. */
+  /**
+   * What the system property {@code prmalloc.leakDetection} says, {@link #OFF} if it is not set.
+   */
   static LeakDetection fromProperty() {
     String value = System.getProperty("prmalloc.leakDetection", "off");
     return switch (value.strip().toLowerCase(Locale.ROOT)) {

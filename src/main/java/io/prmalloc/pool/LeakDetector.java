@@ -101,8 +101,7 @@ final class LeakDetector implements PoolObserver {
       long step = own == null ? NO_STEP : own.getLast();
       long ticket = ++lastTicket;
       out.put(
-          ticket,
-          new Watched(bytes, alignment, thread.getName(), step, System.nanoTime(), stack));
+          ticket, new Watched(bytes, alignment, thread.getName(), step, System.nanoTime(), stack));
       if (step != NO_STEP) {
         outByStep.computeIfAbsent(step, any -> new LinkedHashSet<>()).add(ticket);
       }

@@ -50,7 +50,8 @@ final class LeakEvent extends Event {
       event.step = leak.step();
       event.ageMillis = leak.age().toMillis();
       event.reason = leak.reason().name();
-      event.allocationStack = String.join("\n", leak.stack().stream().map(String::valueOf).toList());
+      event.allocationStack =
+          String.join("\n", leak.stack().stream().map(String::valueOf).toList());
       event.commit();
     }
   }

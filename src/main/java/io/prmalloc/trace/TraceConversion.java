@@ -47,8 +47,10 @@ public final class TraceConversion {
     TraceFormat source = input.detectedFormat();
     switch (target) {
       case EVENTS, RECORDING -> {
-        lives = source == null || isTable(source) || source == TraceFormat.GRAPH
-            ? input.readLifetimes() : null;
+        lives =
+            source == null || isTable(source) || source == TraceFormat.GRAPH
+                ? input.readLifetimes()
+                : null;
         trace = lives == null ? input.read() : lives.toTrace();
       }
       case LIFETIMES, RECORDS -> {
@@ -57,7 +59,9 @@ public final class TraceConversion {
       }
       case MNN, GRAPH ->
           throw new IllegalArgumentException(
-              "the format " + target.label() + " has operators, which no trace tells; it is read only");
+              "the format "
+                  + target.label()
+                  + " has operators, which no trace tells; it is read only");
       default -> throw new AssertionError(target);
     }
     addSourceLosses(source, input.text());

@@ -39,8 +39,7 @@ class ConvertCommandTest {
     List<String> said = outcome.err().lines().toList();
     assertEquals(losses.length, said.size(), outcome.err());
     for (int i = 0; i < losses.length; i++) {
-      assertEquals(
-          "prmalloc: " + input + ": lost in " + target + ": " + losses[i], said.get(i));
+      assertEquals("prmalloc: " + input + ": lost in " + target + ": " + losses[i], said.get(i));
     }
     return out;
   }
@@ -55,8 +54,7 @@ class ConvertCommandTest {
     Path events = file("events", EVENTS);
     Path recording = converted(events, "recording", IDS);
     assertEquals(
-        List.of(
-            "a 0 100 1 -1", "a 1 50 1 -1", "f 0 -1", "a 3 70 1 -1", "f 1 -1", "f 3 -1"),
+        List.of("a 0 100 1 -1", "a 1 50 1 -1", "f 0 -1", "a 3 70 1 -1", "f 1 -1", "f 3 -1"),
         Recordings.events(recording));
 
     Path back = converted(recording, "events", "threads, alignments, steps and times");

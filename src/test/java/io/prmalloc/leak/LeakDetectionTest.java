@@ -63,11 +63,7 @@ class LeakDetectionTest {
   }
 
   private void open(LeakDetection detection) {
-    pool =
-        TensorPoolAllocator.builder()
-            .leakDetection(detection)
-            .leakListener(leaks::add)
-            .build();
+    pool = TensorPoolAllocator.builder().leakDetection(detection).leakListener(leaks::add).build();
   }
 
   private void runEmptySteps(int steps) {
@@ -215,8 +211,7 @@ class LeakDetectionTest {
       assertEquals(1, leaks.size());
       System.setProperty("prmalloc.leakDetection", "sometimes");
       IllegalArgumentException refused =
-          assertThrows(
-              IllegalArgumentException.class, () -> TensorPoolAllocator.builder().build());
+          assertThrows(IllegalArgumentException.class, () -> TensorPoolAllocator.builder().build());
       assertTrue(refused.getMessage().contains("'sometimes'"), refused.getMessage());
     } finally {
       System.clearProperty("prmalloc.leakDetection");

@@ -90,7 +90,8 @@ class LargeFilesTest {
       write(out, "1],\"inputs\":[0],\"outputs\":[1],");
       writeNothing(out, ' ');
       write(out, "\"nodes\":[{\"inputs\":[0],\"outputs\":[1]}],");
-      write(out, "\"tensors\":[{\"bytes\":3,\"type\":\"arena\"},{\"bytes\":3,\"type\":\"arena\"}]}");
+      write(
+          out, "\"tensors\":[{\"bytes\":3,\"type\":\"arena\"},{\"bytes\":3,\"type\":\"arena\"}]}");
     }
     assertEquals("graph 2", read(file));
   }
