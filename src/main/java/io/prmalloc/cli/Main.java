@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
       PlanCommand.class,
       ArenaCommand.class,
       SimulateCommand.class,
+      SwapCommand.class,
       ConvertCommand.class
     },
     synopsisSubcommandLabel = "COMMAND",

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
@@ -73,7 +74,7 @@ final class BinTable {
   private volatile ArenaSpan[] spans;
 
   private final LongAdder misses = new LongAdder();
-  private final LongAdder nullBins = new LongAdder();
+  private final NullBins nullBins = new NullBins();
 
   private BinTable(
       LifetimePlan plan,
@@ -246,7 +247,13 @@ final class BinTable {
   /** Counts a request that found nothing here and was served elsewhere. */
   void countUnserved(long totalBytes) {
     int index = index(totalBytes);
-    (hasBin(firstAtLeast(index), index) ? misses : nullBins).increment();
+    boolean known = hasBin(firstAtLeast(index), index);
+    FlightEvents.unservedRequest(totalBytes, known);
+    if (known) {
+      misses.increment();
+    } else {
+      nullBins.count(totalBytes);
+    }
   }
 
   private boolean hasBin(int position, int index) {
@@ -320,6 +327,7 @@ final class BinTable {
    */
   void free() {
     buffers().forEach(Buffer::revokeAll);
+    buffers().forEach(Buffer::noteResident);
     arena.free();
   }
 
@@ -388,7 +396,7 @@ final class BinTable {
     return misses.sum();
   }
 
-  long nullBins() {
-    return nullBins.sum();
+  NullBins nullBins() {
+    return nullBins;
   }
 }

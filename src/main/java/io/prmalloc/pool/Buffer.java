@@ -238,7 +238,7 @@ final class Buffer {
     return bytes;
   }
 
-  /** All pages are there again. */
+  /** Forgets what was discarded: all pages are there again, or gone for good. */
   synchronized void noteResident() {
     discarded = null;
   }

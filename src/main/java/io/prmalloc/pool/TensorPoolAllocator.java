@@ -164,14 +164,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Records what goes out and comes back from now on, with {@link RecordingOptions#DEFAULT}.
-   *
-   * <p>Threading: any thread.
-   *
-   * @param file must not be there yet
-   * @return to be closed when there is enough; closed with the allocator else
-   * @throws UncheckedIOException if the file is there already or cannot be written
-   * @throws IllegalStateException if the allocator is closed
+   * {@link #record(Path, RecordingOptions)} with {@link RecordingOptions#DEFAULT}. Threading: any
+   * thread.
    */
   public Recording record(Path file) {
     return record(file, RecordingOptions.DEFAULT);
@@ -193,12 +187,7 @@ public final class TensorPoolAllocator implements Allocator {
     return watch.record(file, options);
   }
 
-  /**
-   * How many leaks were reported; what is too old by now is reported first. 0 if nothing is watched
-   * for leaks.
-   *
-   * <p>Threading: any thread.
-   */
+  /** How many leaks were reported; what is too old by now is first. Threading: any thread. */
   public long leaks() {
     return watch.leaks();
   }
@@ -397,6 +386,15 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
+   * All that the pool tells of itself. Costs a few walks over its blocks.
+   *
+   * <p>Threading: any thread, also when the pool is closed.
+   */
+  public PoolSnapshot snapshot() {
+    return books.snapshot(planner);
+  }
+
+  /**
    * Gives back the arenas of planned steps that no step has wanted for so long.
    *
    * <p>Threading: any thread.
@@ -441,7 +439,7 @@ public final class TensorPoolAllocator implements Allocator {
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), countedBins());
+    return PoolReport.of(snapshot(), small.slabs(), countedBins());
   }
 
   @Override

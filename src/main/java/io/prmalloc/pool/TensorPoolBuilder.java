@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanFormatException;
@@ -36,6 +37,9 @@ public final class TensorPoolBuilder {
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
+  private String beanName;
+  private long softLimitBytes;
+  private SoftLimit softLimit;
 
   TensorPoolBuilder() {}
 
@@ -47,7 +51,8 @@ public final class TensorPoolBuilder {
   }
 
   SubAllocator source() {
-    return source != null ? source : SubAllocator.direct();
+    SubAllocator plain = source != null ? source : SubAllocator.direct();
+    return softLimit == null ? plain : plain.withSoftLimit(softLimitBytes, softLimit);
   }
 
   double maxOversize() {
@@ -109,6 +114,11 @@ public final class TensorPoolBuilder {
     return trimAfterIdle;
   }
 
+  /** Null for no bean. */
+  String beanName() {
+    return beanName;
+  }
+
   MemoryPlanner makePlanner() {
     if (planner != null) {
       return planner;
@@ -122,6 +132,24 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder subAllocator(SubAllocator value) {
     source = value;
+    return this;
+  }
+
+  /**
+   * Tells when the sub-allocator has reserved more than it should; nothing is refused. See {@link
+   * SubAllocator#withSoftLimit(long, SoftLimit)}. Default nobody is told.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  public TensorPoolBuilder softLimit(long limitBytes, SoftLimit told) {
+    if (limitBytes < 0) {
+      throw new IllegalArgumentException(
+          "limitBytes " + limitBytes + " is negative; the least is 0");
+    }
+    softLimitBytes = limitBytes;
+    softLimit = told;
     return this;
   }
 
@@ -283,6 +311,24 @@ public final class TensorPoolBuilder {
     return this;
   }
 
+  /**
+   * Shows the pool by JMX, as a {@link TensorPoolMXBean} of the platform's server, until it is
+   * closed. Default not.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param name value of the key {@code name} in the bean's name; of several pools with one name,
+   *     the later ones get {@code -2}, {@code -3} and so on
+   * @throws IllegalArgumentException if {@code name} is empty
+   */
+  public TensorPoolBuilder jmx(String name) {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("the name of the bean is empty");
+    }
+    beanName = name;
+    return this;
+  }
+
   private static Duration checkNotNegative(String name, Duration value) {
     if (value.isNegative()) {
       throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
@@ -342,7 +388,7 @@ public final class TensorPoolBuilder {
 
   /**
    * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
-   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   * event {@code io.prmalloc.LeakFound}; by the thread that ends a step or closes the pool.
    *
    * <p>Threading: not safe.
    *
