@@ -29,10 +29,10 @@ import org.openjdk.jmh.infra.Blackhole;
  * What does it cost a pool to be recorded, or watched for leaks?
  *
  * <p>A pair of allocate and close with 8 bytes touched between, as in {@link PairBenchmark}, and
- * then as many units of work as {@code work} says (one is about a nanosecond). With none, a thread
+ * then as many units of work as {@code work} says (one is a nanosecond or two). With none, a thread
  * makes more events than any server: the writer has a processor for itself then, or the time holds
- * what threads wait for it. {@code AFTER} has been recorded and is no more: what {@code OFF} takes,
- * and not a nanosecond longer.
+ * what threads wait for it. {@code AFTER} has been recorded and is no more: it is to take what
+ * {@code OFF} takes.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar RecordingBenchmark -t 1
