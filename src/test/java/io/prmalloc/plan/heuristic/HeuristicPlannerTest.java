@@ -50,6 +50,29 @@ class HeuristicPlannerTest {
     }
   }
 
+  /** In other orders than the fixed ones lives lie within each other in more ways. */
+  @Test
+  void shouldPlaceAsTheRuleReadsWhenOrdersAreRandom() {
+    for (long seed = 0; seed < 6000; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      List<TensorUsageRecord> records = random(random);
+      int[] order = PlacementOrder.LIFE.sort(records, 64);
+      for (int i = order.length - 1; i > 0; i--) {
+        int other = random.nextInt(i + 1);
+        int moved = order[i];
+        order[i] = order[other];
+        order[other] = moved;
+      }
+      boolean seesGround = random.nextBoolean();
+      OrderPlacer placer = new OrderPlacer(records, seesGround, 64);
+
+      placer.place(order, Long.MAX_VALUE);
+
+      assertArrayEquals(
+          NaivePlacement.offsets(records, order, seesGround), placer.offsets(), "seed " + seed);
+    }
+  }
+
   /** One placer, many orders: what it keeps of the last order must not show. */
   @Test
   void shouldPlaceAsTheRuleReadsWhenOrdersFollowEachOther() {
