@@ -1,5 +1,7 @@
 package io.prmalloc;
 
+import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.jfr.FlightEvents.LimitKind;
 import io.prmalloc.os.MemoryRegion;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
@@ -68,6 +70,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
       taken = true;
       return region;
     } catch (OutOfMemoryError refused) {
+      FlightEvents.limitHit(LimitKind.SYSTEM, bytes, reservedBytes.get() - size, limitBytes);
       throw new OutOfNativeMemoryException(bytes, reservedBytes.get() - size, limitBytes, refused);
     } finally {
       if (!taken) {
@@ -81,6 +84,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
     do {
       before = reservedBytes.get();
       if (limitBytes != NO_LIMIT && size > limitBytes - before) {
+        FlightEvents.limitHit(LimitKind.HARD, bytes, before, limitBytes);
         throw new OutOfNativeMemoryException(bytes, before, limitBytes, null);
       }
     } while (!reservedBytes.compareAndSet(before, before + size));

@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,7 +89,9 @@ public final class RegionHeap {
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
     // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
     long capacity = Math.max(1, bytes) + headerBytes;
+    long start = FlightEvents.outsideAllocationStart();
     MemoryRegion region = source.alloc(alignment, capacity);
+    FlightEvents.outsideAllocation(start, bytes, alignment);
     SingleUseBlock block = new SingleUseBlock(region, this::giveBack, ticket);
     boolean linked = false;
     try {

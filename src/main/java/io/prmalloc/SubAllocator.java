@@ -4,6 +4,7 @@ import io.prmalloc.os.MallocHeap;
 import io.prmalloc.os.MemoryRegion;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.Executor;
 
 /**
  * Where an allocator's memory comes from: few, large pieces, straight from the system.
@@ -140,6 +141,36 @@ public interface SubAllocator {
    */
   default SubAllocator withVisitors(int index, RegionVisitor... visitors) {
     return new VisitedSubAllocator(this, index, List.of(visitors));
+  }
+
+  /**
+   * This sub-allocator, watched: somebody is told when more than so many bytes are reserved, on a
+   * daemon thread made for it.
+   *
+   * <p>Nothing is refused: for that there is {@link #bytesLimit}. Looked at whenever a region is
+   * taken or given back through the returned one, so it costs a pool nothing on its way. Regions of
+   * this and of the returned one may go back through either.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param limitBytes the most bytes that should be reserved; 0 tells of the first region
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  default SubAllocator withSoftLimit(long limitBytes, SoftLimit told) {
+    return withSoftLimit(limitBytes, SoftLimitSubAllocator::onThread, told);
+  }
+
+  /**
+   * As {@link #withSoftLimit(long, SoftLimit)}, on an executor.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param executor runs what is told; if it does so on the calling thread, that may hold locks of
+   *     a pool, and must neither close nor trim it
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  default SubAllocator withSoftLimit(long limitBytes, Executor executor, SoftLimit told) {
+    return new SoftLimitSubAllocator(this, limitBytes, executor, told);
   }
 
   /**

@@ -10,6 +10,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.stream.Stream;
 
 /** Holds the arrows between packages, and what each may use from outside. */
 @AnalyzeClasses(packages = "io.prmalloc", importOptions = DoNotIncludeTests.class)
@@ -31,6 +32,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
+          .layer("recording")
+          .definedBy("io.prmalloc.recording..")
           .layer("kept")
           .definedBy("io.prmalloc.kept..")
           .layer("lifetime")
@@ -45,20 +48,28 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.tensor")
           .layer("adapters")
           .definedBy(ADAPTERS)
+          .layer("micrometer")
+          .definedBy("io.prmalloc.micrometer")
           .layer("root")
           .definedBy("io.prmalloc")
           .layer("os")
           .definedBy("io.prmalloc.os..")
+          .layer("jfr")
+          .definedBy("io.prmalloc.jfr")
           .whereLayer("cli")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("report")
           .mayOnlyBeAccessedByLayers("cli")
           .whereLayer("trace")
           .mayOnlyBeAccessedByLayers("report", "cli")
+          .whereLayer("micrometer")
+          .mayNotBeAccessedByAnyLayer()
           .whereLayer("pool")
-          .mayOnlyBeAccessedByLayers("trace", "cli")
+          .mayOnlyBeAccessedByLayers("micrometer", "trace", "cli")
+          .whereLayer("recording")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("lifetime")
-          .mayOnlyBeAccessedByLayers("kept", "pool", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("kept", "micrometer", "pool", "trace", "cli")
           .whereLayer("kept")
           .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
           .whereLayer("tflite")
@@ -71,9 +82,20 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("adapters")
           .mayNotBeAccessedByAnyLayer()
+          .whereLayer("jfr")
+          .mayOnlyBeAccessedByLayers("root", "lifetime", "pool")
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
-              "tensor", "wire", "adapters", "lifetime", "plan", "pool", "trace", "report", "cli");
+              "tensor",
+              "wire",
+              "adapters",
+              "micrometer",
+              "lifetime",
+              "plan",
+              "pool",
+              "trace",
+              "report",
+              "cli");
 
   @ArchTest
   static final ArchRule NETTY_STAYS_WITH_ITS_ADAPTER =
@@ -90,8 +112,20 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule DJL_STAYS_WITH_ITS_ADAPTER = onlyTheAdapter("io.prmalloc.djl", "ai.djl..");
 
-  /** The library is used by its adapter alone, and the adapter uses nothing but it and our face. */
-  private static ArchRule onlyTheAdapter(String adapter, String library) {
+  @ArchTest
+  static final ArchRule MICROMETER_STAYS_WITH_ITS_ADAPTER =
+      onlyTheAdapter(
+          "io.prmalloc.micrometer",
+          "io.micrometer..",
+          "io.prmalloc.pool",
+          "io.prmalloc.lifetime",
+          "io.prmalloc.os");
+
+  /**
+   * The library is used by its adapter alone, and the adapter uses nothing but it, our face, and
+   * what else it is said to need.
+   */
+  private static ArchRule onlyTheAdapter(String adapter, String library, String... more) {
     return CompositeArchRule.of(
             noClasses()
                 .that()
@@ -105,7 +139,10 @@ class ArchitectureTest {
                 .resideInAPackage(adapter)
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage("java..", "io.prmalloc", adapter, library));
+                .resideInAnyPackage(
+                    Stream.concat(
+                            Stream.of("java..", "io.prmalloc", adapter, library), Stream.of(more))
+                        .toArray(String[]::new)));
   }
 
   @ArchTest
@@ -141,6 +178,7 @@ class ArchitectureTest {
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
               "io.prmalloc.pool..",
+              "io.prmalloc.recording..",
               "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
@@ -149,9 +187,27 @@ class ArchitectureTest {
               "java..",
               "javax.management..",
               "com.sun.management..",
+              "jdk.jfr..",
               "io.prmalloc..",
               "org.agrona..",
               "com.sun.jna..");
+
+  @ArchTest
+  static final ArchRule THE_RECORDER_STAYS_WITH_ITS_EVENTS =
+      CompositeArchRule.of(
+              noClasses()
+                  .that()
+                  .resideOutsideOfPackage("io.prmalloc.jfr")
+                  .should()
+                  .dependOnClassesThat()
+                  .resideInAPackage("jdk.jfr.."))
+          .and(
+              classes()
+                  .that()
+                  .resideInAPackage("io.prmalloc.jfr")
+                  .should()
+                  .onlyDependOnClassesThat()
+                  .resideInAnyPackage("java..", "jdk.jfr..", "io.prmalloc.jfr"));
 
   @ArchTest
   static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =

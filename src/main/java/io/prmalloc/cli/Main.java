@@ -39,7 +39,8 @@ import picocli.CommandLine.Spec;
       PlanCommand.class,
       ArenaCommand.class,
       SimulateCommand.class,
-      SwapCommand.class
+      SwapCommand.class,
+      ConvertCommand.class
     },
     synopsisSubcommandLabel = "COMMAND",
     footer = {

@@ -153,7 +153,7 @@ final class PlanCommand implements Callable<Integer> {
     List<String> failures = report.failures();
     if (failures.isEmpty() && out != null) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
-      OutputFile.write(out, report.tensors().toCsv(best));
+      OutputFile.write(out, text -> report.tensors().writeCsv(best, text));
     }
     if (page != null) {
       OutputFile.write(page, PlanPage.html(report));

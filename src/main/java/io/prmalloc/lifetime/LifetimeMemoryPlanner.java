@@ -1,5 +1,7 @@
 package io.prmalloc.lifetime;
 
+import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.jfr.FlightEvents.PlanKind;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -420,6 +422,8 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
         LifetimePlan.of(LifetimePolicy.best(policies), List.copyOf(recentSteps), concurrent);
     policies = List.of();
     recentSteps.clear();
+    int blocks = made.bins().stream().mapToInt(LifetimePlan.BinPlan::blocks).sum();
+    FlightEvents.planMade(PlanKind.POOL, made.totalBytes(), blocks);
     PlanListener bound = publish(made);
     try {
       if (bound != null) {

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
@@ -64,13 +65,16 @@ final class BinTable {
   private final Function<Buffer, PooledBlock> listed;
 
   /** How many size classes have the list of their own number. */
-  private final int directLists;
+  private final int allDirectLists;
+
+  /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
+  private int directLists;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
 
   private final LongAdder misses = new LongAdder();
-  private final LongAdder nullBins = new LongAdder();
+  private final NullBins nullBins = new NullBins();
 
   private BinTable(
       LifetimePlan plan,
@@ -88,6 +92,7 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
+    this.allDirectLists = directLists;
     this.directLists = directLists;
     this.ready =
         new ReadyLists(
@@ -202,6 +207,20 @@ final class BinTable {
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
   }
 
+  /** What {@link #take} would have found, were it not observed. */
+  PooledBlock takeObserved(long totalBytes) {
+    int list = index(totalBytes);
+    return list < allDirectLists ? ready.take(list) : null;
+  }
+
+  /**
+   * Lets {@link #take} find nothing, so that every request comes to {@link #takeSlowly}, or find
+   * again what it can. Seen by those who get the table through a volatile read after a later write.
+   */
+  void observe(boolean observed) {
+    directLists = observed ? 0 : allDirectLists;
+  }
+
   private PooledBlock takeSlowly(
       long totalBytes, int alignment, Function<Buffer, PooledBlock> taker) {
     int index = index(totalBytes);
@@ -228,7 +247,13 @@ final class BinTable {
   /** Counts a request that found nothing here and was served elsewhere. */
   void countUnserved(long totalBytes) {
     int index = index(totalBytes);
-    (hasBin(firstAtLeast(index), index) ? misses : nullBins).increment();
+    boolean known = hasBin(firstAtLeast(index), index);
+    FlightEvents.unservedRequest(totalBytes, known);
+    if (known) {
+      misses.increment();
+    } else {
+      nullBins.count(totalBytes);
+    }
   }
 
   private boolean hasBin(int position, int index) {
@@ -302,6 +327,7 @@ final class BinTable {
    */
   void free() {
     buffers().forEach(Buffer::revokeAll);
+    buffers().forEach(Buffer::noteResident);
     arena.free();
   }
 
@@ -370,7 +396,7 @@ final class BinTable {
     return misses.sum();
   }
 
-  long nullBins() {
-    return nullBins.sum();
+  NullBins nullBins() {
+    return nullBins;
   }
 }

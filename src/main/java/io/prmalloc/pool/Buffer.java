@@ -96,10 +96,11 @@ final class Buffer {
           }
           lost = true;
         }
-        stamps += stamp;
+        // Not their sum: the stamp of a block whose end was told of goes down as it comes home.
+        stamps = 31 * stamps + stamp;
       }
-      // Stamps grow, but for giveUp while a pool is trimmed or tries to close, so equal sums are
-      // equal stamps: nothing came home between the two rounds.
+      // Equal hashes are equal stamps, and a stamp never comes back but for giveUp while a pool is
+      // trimmed or tries to close: nothing came home between the two rounds.
       if (!lost && stamps == before) {
         asksToSkip = blocks.length / ASKED_BLOCKS;
         return null;
@@ -237,7 +238,7 @@ final class Buffer {
     return bytes;
   }
 
-  /** All pages are there again. */
+  /** Forgets what was discarded: all pages are there again, or gone for good. */
   synchronized void noteResident() {
     discarded = null;
   }

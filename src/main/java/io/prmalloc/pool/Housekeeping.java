@@ -12,12 +12,15 @@ final class Housekeeping implements IdleTrimmer.Target {
   private final TensorPoolAllocator pool;
   private final PoolBooks books;
   private final Duration trimAfterIdle;
+  private final String beanName;
   private IdleTrimmer trimmer;
+  private PoolBean bean;
 
   Housekeeping(TensorPoolAllocator pool, PoolBooks books, TensorPoolBuilder builder) {
     this.pool = pool;
     this.books = books;
     this.trimAfterIdle = builder.trimAfterIdle();
+    this.beanName = builder.beanName();
   }
 
   /** Begins, when the pool is ready to be used. */
@@ -25,12 +28,18 @@ final class Housekeeping implements IdleTrimmer.Target {
     if (trimAfterIdle != null) {
       trimmer = IdleTrimmer.start(this, trimAfterIdle);
     }
+    if (beanName != null) {
+      bean = PoolBean.register(pool, beanName);
+    }
   }
 
   /** Ends, when the pool is closed. */
   synchronized void stop() {
     if (trimmer != null) {
       trimmer.stop();
+    }
+    if (bean != null) {
+      bean.unregister();
     }
   }
 

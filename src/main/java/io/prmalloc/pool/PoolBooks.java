@@ -5,6 +5,7 @@ import io.prmalloc.Block;
 import io.prmalloc.Chunk;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.MemoryPlanner;
 import java.util.function.Supplier;
 
 /**
@@ -132,7 +133,7 @@ final class PoolBooks {
     return new PoolStats(
         planned.uses,
         table == null ? 0 : table.misses(),
-        table == null ? 0 : table.nullBins(),
+        table == null ? 0 : table.nullBins().sum(),
         smallCounts.uses,
         outside.totalAllocs(),
         table == null ? 0 : table.intervalBytes(),
@@ -140,6 +141,19 @@ final class PoolBooks {
         table == null ? 0 : table.addedBlocks(),
         table == null ? 0 : table.arenaBytes(),
         packedSteps);
+  }
+
+  PoolSnapshot snapshot(MemoryPlanner planner) {
+    BinTable table = bins.get();
+    AllocatorStats memory = stats();
+    long discarded = table == null ? 0 : table.discardedBytes();
+    return new PoolSnapshot(
+        memory,
+        Math.max(0, memory.bytesReserved() - discarded),
+        poolStats(planner.packedSteps()),
+        NullBins.bySize(table == null ? null : table.nullBins()),
+        steps.stats(),
+        planner.phase());
   }
 
   /** Bytes that are out. */

@@ -1,7 +1,6 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.AllocatorStats;
-import io.prmalloc.lifetime.MemoryPlanner;
 import java.util.Locale;
 
 /** The text of {@link TensorPoolAllocator#dumpStats}. */
@@ -9,16 +8,19 @@ final class PoolReport {
 
   private PoolReport() {}
 
-  static String of(
-      AllocatorStats stats, PoolStats pool, int slabs, MemoryPlanner.Phase phase, BinTable table) {
+  static String of(PoolSnapshot now, int slabs, BinTable table) {
+    AllocatorStats stats = now.memory();
+    PoolStats pool = now.requests();
     StringBuilder text = new StringBuilder();
-    line(text, "phase %s after %d packed steps", phase, pool.packedSteps());
+    line(text, "phase %s after %d packed steps", now.phase(), pool.packedSteps());
     line(
         text,
-        "bytes: in use %,d, peak at most %,d, reserved %,d, peak reserved %,d, limit %s",
+        "bytes: in use %,d, peak at most %,d, reserved %,d, committed %,d, peak reserved %,d,"
+            + " limit %s",
         stats.bytesInUse(),
         stats.peakBytesInUse(),
         stats.bytesReserved(),
+        now.committedBytes(),
         stats.peakBytesReserved(),
         stats.bytesLimit().isPresent()
             ? String.format(Locale.ROOT, "%,d", stats.bytesLimit().getAsLong())
@@ -35,7 +37,24 @@ final class PoolReport {
     if (table != null) {
       plan(text, pool, table);
     }
+    steps(text, now.steps());
     return text.toString();
+  }
+
+  private static void steps(StringBuilder text, StepStats steps) {
+    if (steps.plannedSteps() + steps.unplannedSteps() > 0) {
+      line(
+          text,
+          "steps: planned %,d, of them departed %,d, unplanned %,d, replans %,d,"
+              + " %,d plans in %,d arenas of %,d bytes",
+          steps.plannedSteps(),
+          steps.departedSteps(),
+          steps.unplannedSteps(),
+          steps.replans(),
+          steps.plans(),
+          steps.arenas(),
+          steps.arenaBytes());
+    }
   }
 
   private static void plan(StringBuilder text, PoolStats pool, BinTable table) {

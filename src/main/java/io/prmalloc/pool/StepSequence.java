@@ -1,6 +1,8 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.jfr.FlightEvents.PlanKind;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.plan.LowerBounds;
@@ -88,13 +90,16 @@ final class StepSequence {
   private final LongAdder unplannedSteps = new LongAdder();
   private final LongAdder replans = new LongAdder();
 
-  // Under the lock of this object.
-  private StepPlan plan;
+  /** Written under the lock. */
+  private volatile StepPlan plan;
+
+  // Under the lock of this object. The executor is asked without it, for that may do its work at
+  // once and on the same thread.
   private Recording recording;
   private int repeats;
   private int learntSteps;
-  private boolean planning;
-  private boolean growing;
+  private volatile boolean planning;
+  private volatile boolean growing;
   private int outcomes;
   private int sharedSteps;
   private int sharedStepsWanted = MIN_SHARED_STEPS;
@@ -140,14 +145,25 @@ final class StepSequence {
     return null;
   }
 
-  private synchronized StepMemory share() {
-    if (phase == Phase.PLANNED) {
-      grow();
-    } else if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
+  private StepMemory share() {
+    StepPlan wanted = wanted();
+    if (wanted != null && !owner.later(() -> addArena(wanted))) {
+      growing = false;
+    }
+    return new SharedStep(owner);
+  }
+
+  /** The plan of which one more arena is wanted, or null. */
+  private synchronized StepPlan wanted() {
+    if (phase == Phase.PLANNED && !growing && arenas.length + leaving.size() < owner.maxArenas()) {
+      growing = true;
+      return plan;
+    }
+    if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
       sharedStepsWanted = Math.min(MAX_SHARED_STEPS, 2 * sharedStepsWanted);
       startLearning();
     }
-    return new SharedStep(owner);
+    return null;
   }
 
   private void startLearning() {
@@ -162,9 +178,15 @@ final class StepSequence {
    *
    * @param step what it asked for, or null if that cannot be planned
    */
-  synchronized void learnt(Recording step) {
+  void learnt(Recording step) {
+    if (isToBePlanned(step) && !owner.later(this::makePlan)) {
+      planning = false;
+    }
+  }
+
+  private synchronized boolean isToBePlanned(Recording step) {
     if (phase != Phase.LEARNING) {
-      return;
+      return false;
     }
     learntSteps++;
     if (step == null) {
@@ -177,12 +199,13 @@ final class StepSequence {
       repeats = 1;
     }
     if (repeats >= REPEATS && !planning) {
-      // Before the executor is asked: it may do it at once, on this thread.
       planning = true;
-      planning = owner.later(this::makePlan) && planning;
-    } else if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
+      return true;
+    }
+    if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
       stopPlanning();
     }
+    return false;
   }
 
   private void stopPlanning() {
@@ -210,6 +233,9 @@ final class StepSequence {
     } finally {
       planned(planned, made, first);
     }
+    if (isServing(made) && !owner.planningTime().isZero()) {
+      improve(made);
+    }
   }
 
   private synchronized void planned(Recording planned, StepPlan made, StepArena first) {
@@ -229,12 +255,10 @@ final class StepSequence {
       return;
     }
     serve(made, first);
-    if (!owner.planningTime().isZero()) {
-      owner.later(() -> improve(made));
-    }
   }
 
   private void serve(StepPlan made, StepArena first) {
+    FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     plan = made;
     recording = made.recording();
     outcomes = 0;
@@ -263,8 +287,9 @@ final class StepSequence {
     }
   }
 
-  private synchronized boolean isServing(StepPlan served) {
-    return plan == served && !owner.isClosed();
+  /** Without the lock, for it is asked by threads that somebody waits for who may have it. */
+  private boolean isServing(StepPlan served) {
+    return served != null && plan == served && !owner.isClosed();
   }
 
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
@@ -279,14 +304,6 @@ final class StepSequence {
   /** Starts with a plan made elsewhere. */
   synchronized void adopt(StepPlan kept) {
     serve(kept, StepArena.reserve(this, kept, owner.source()));
-  }
-
-  private void grow() {
-    if (!growing && plan != null && arenas.length + leaving.size() < owner.maxArenas()) {
-      StepPlan wanted = plan;
-      growing = true;
-      growing = owner.later(() -> addArena(wanted)) && growing;
-    }
   }
 
   private void addArena(StepPlan wanted) {

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.os.OperatingSystem;
@@ -48,6 +49,7 @@ final class Takeover {
   private final RegionHeap outside;
   private final Executor executor;
   private boolean discarded;
+  private long reserveNanos;
 
   Takeover(SubAllocator source, RegionHeap outside, Executor executor) {
     this.source = source;
@@ -66,6 +68,7 @@ final class Takeover {
    */
   BinTable reserve(LifetimePlan plan, int[] blocks, double maxOversize) {
     OperatingSystem.trimHeap();
+    long start = System.nanoTime();
     long bytes = BinTable.chunkBytes(plan, blocks);
     discarded = source.isResident() && bytes >= MIN_BYTES && OperatingSystem.callsNativeSilently();
     Arena.Layout layout =
@@ -80,6 +83,7 @@ final class Takeover {
             source,
             layout,
             discarded ? Takeover::discard : region -> {});
+    reserveNanos = System.nanoTime() - start;
     OperatingSystem.trimHeap();
     return table;
   }
@@ -100,6 +104,7 @@ final class Takeover {
    * @param populate makes the arena resident, if it is still there
    */
   void finish(long arenaBytes, Runnable populate) {
+    FlightEvents.switchOver(arenaBytes, reserveNanos);
     long step = Math.max(MIN_BYTES, arenaBytes) / PIECES;
     outside.watchDrain(step, all -> drained(all, populate));
   }

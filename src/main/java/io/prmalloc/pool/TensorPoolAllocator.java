@@ -16,10 +16,13 @@ import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
-import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -78,8 +81,9 @@ public final class TensorPoolAllocator implements Allocator {
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
-
+  private final PoolWatch watch;
   private final RawAddresses raw;
+  private final SlowWay slowWay;
   private final PlannedSteps steps;
   private final Housekeeping housekeeping;
 
@@ -98,13 +102,16 @@ public final class TensorPoolAllocator implements Allocator {
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
+    this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
     this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
+    this.slowWay = new SlowWay(this, small, books, watch);
     this.housekeeping = new Housekeeping(this, books, builder);
     planner.bind(this::onPlan, steps);
+    watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);
     housekeeping.start();
   }
@@ -128,13 +135,8 @@ public final class TensorPoolAllocator implements Allocator {
     return log.release(address) || steps.closeRaw(address);
   }
 
-  /** What came back to the heap of regions was tracked by the planner or by a step. */
   private void released(Object ticket) {
-    if (ticket instanceof LearningStep.Life life) {
-      life.end();
-    } else {
-      planner.trackFree((Tracked) ticket);
-    }
+    watch.released(ticket);
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
@@ -159,6 +161,58 @@ public final class TensorPoolAllocator implements Allocator {
    */
   public ScopedMemoryCollector collect() {
     return planner.collect();
+  }
+
+  /**
+   * Records what goes out and comes back from now on, with {@link RecordingOptions#DEFAULT}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file) {
+    return record(file, RecordingOptions.DEFAULT);
+  }
+
+  /**
+   * Records what goes out and comes back from now on. Of what is out already nothing is recorded.
+   * Requests take a longer way meanwhile, and as long as before when it is over.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @param options how large the file may become, and what happens when it is written too slowly
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file, RecordingOptions options) {
+    return watch.record(file, options);
+  }
+
+  /**
+   * How many leaks were reported; what is too old by now is reported first. 0 if nothing is watched
+   * for leaks.
+   *
+   * <p>Threading: any thread.
+   */
+  public long leaks() {
+    return watch.leaks();
+  }
+
+  /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
+  private void observe(boolean observed) {
+    steps.observe(observed);
+    small.observe(observed);
+    BinTable table = bins;
+    if (table != null) {
+      table.observe(observed);
+      // Publishes it again, for the way was barred by a plain write.
+      bins = table;
+    }
   }
 
   /**
@@ -199,7 +253,7 @@ public final class TensorPoolAllocator implements Allocator {
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
-  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
+  /** A block that is at hand, or null; what it does not find is for {@link SlowWay}. */
   PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
@@ -211,61 +265,11 @@ public final class TensorPoolAllocator implements Allocator {
     return table == null ? null : table.take(bytes + largeHeader);
   }
 
-  /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
+  /** {@link SlowWay#take} out of line: see {@link OutOfLine}. */
   Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
     return depth > 0
         ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
-        : takeSlowly(bytes, alignment, smallHeader, largeHeader);
-  }
-
-  /** What the first look did not find. */
-  private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
-    try {
-      return takeFromNext(bytes, alignment, smallHeader, largeHeader);
-    } catch (OutOfNativeMemoryException refused) {
-      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
-      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
-    }
-  }
-
-  private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
-          : outside.acquire(bytes, alignment, largeHeader, null);
-    }
-    BinTable table = bins;
-    if (table == null) {
-      return takeOutside(bytes, alignment, largeHeader);
-    }
-    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
-    if (pooled != null) {
-      return pooled;
-    }
-    Block unpooled = takeOutside(bytes, alignment, largeHeader);
-    table.countUnserved(bytes + largeHeader);
-    return unpooled;
-  }
-
-  private Block takeOutside(long bytes, int alignment, int headerBytes) {
-    if (closed) {
-      // The heap would say so too, but only after it had asked the system for memory.
-      throw new IllegalStateException("allocator " + name() + " is closed");
-    }
-    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
-    if (tracked == null) {
-      return outside.acquire(bytes, alignment, headerBytes, null);
-    }
-    boolean taken = false;
-    try {
-      Block block = outside.acquire(bytes, alignment, headerBytes, tracked);
-      taken = true;
-      return block;
-    } finally {
-      if (!taken) {
-        planner.trackFailure(tracked);
-      }
-    }
+        : slowWay.take(bytes, alignment, smallHeader, largeHeader);
   }
 
   @Override
@@ -304,6 +308,7 @@ public final class TensorPoolAllocator implements Allocator {
       BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
+      table.observe(watch.isObserved());
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
@@ -392,6 +397,15 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
+   * All that the pool tells of itself. Costs a few walks over its blocks.
+   *
+   * <p>Threading: any thread, also when the pool is closed.
+   */
+  public PoolSnapshot snapshot() {
+    return books.snapshot(planner);
+  }
+
+  /**
    * Gives back the arenas of planned steps that no step has wanted for so long.
    *
    * <p>Threading: any thread.
@@ -436,7 +450,7 @@ public final class TensorPoolAllocator implements Allocator {
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(stats(), poolStats(), small.slabs(), planner.phase(), countedBins());
+    return PoolReport.of(snapshot(), small.slabs(), countedBins());
   }
 
   @Override
@@ -447,12 +461,14 @@ public final class TensorPoolAllocator implements Allocator {
         return;
       }
       if (!Retirement.tryAll(steps, small, bins, outside)) {
+        watch.stillInUse();
         throw books.stillInUse();
       }
       release();
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   /**
@@ -465,6 +481,7 @@ public final class TensorPoolAllocator implements Allocator {
     lifecycle.lock();
     try {
       if (!closed) {
+        watch.stillInUse();
         outside.closeForcibly();
         release();
         log.forget();
@@ -472,10 +489,12 @@ public final class TensorPoolAllocator implements Allocator {
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   private void release() {
     closed = true;
+    watch.close();
     housekeeping.stop();
     BinTable table = bins;
     closedBins = table;

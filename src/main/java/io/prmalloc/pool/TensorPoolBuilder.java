@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanFormatException;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
@@ -29,10 +31,15 @@ public final class TensorPoolBuilder {
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private LeakDetection leakDetection;
+  private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
+  private String beanName;
+  private long softLimitBytes;
+  private SoftLimit softLimit;
 
   TensorPoolBuilder() {}
 
@@ -44,7 +51,8 @@ public final class TensorPoolBuilder {
   }
 
   SubAllocator source() {
-    return source != null ? source : SubAllocator.direct();
+    SubAllocator plain = source != null ? source : SubAllocator.direct();
+    return softLimit == null ? plain : plain.withSoftLimit(softLimitBytes, softLimit);
   }
 
   double maxOversize() {
@@ -106,6 +114,11 @@ public final class TensorPoolBuilder {
     return trimAfterIdle;
   }
 
+  /** Null for no bean. */
+  String beanName() {
+    return beanName;
+  }
+
   MemoryPlanner makePlanner() {
     if (planner != null) {
       return planner;
@@ -119,6 +132,24 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder subAllocator(SubAllocator value) {
     source = value;
+    return this;
+  }
+
+  /**
+   * Tells when the sub-allocator has reserved more than it should; nothing is refused. See {@link
+   * SubAllocator#withSoftLimit(long, SoftLimit)}. Default nobody is told.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  public TensorPoolBuilder softLimit(long limitBytes, SoftLimit told) {
+    if (limitBytes < 0) {
+      throw new IllegalArgumentException(
+          "limitBytes " + limitBytes + " is negative; the least is 0");
+    }
+    softLimitBytes = limitBytes;
+    softLimit = told;
     return this;
   }
 
@@ -280,6 +311,24 @@ public final class TensorPoolBuilder {
     return this;
   }
 
+  /**
+   * Shows the pool by JMX, as a {@link TensorPoolMXBean} of the platform's server, until it is
+   * closed. Default not.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param name value of the key {@code name} in the bean's name; of several pools with one name,
+   *     the later ones get {@code -2}, {@code -3} and so on
+   * @throws IllegalArgumentException if {@code name} is empty
+   */
+  public TensorPoolBuilder jmx(String name) {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("the name of the bean is empty");
+    }
+    beanName = name;
+    return this;
+  }
+
   private static Duration checkNotNegative(String name, Duration value) {
     if (value.isNegative()) {
       throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
@@ -326,17 +375,52 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Makes the allocator.
+   * Which allocations are watched for leaks; default what the system property {@code
+   * prmalloc.leakDetection} says ({@code off}, {@code simple} or {@code paranoid}), else {@link
+   * LeakDetection#OFF}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder leakDetection(LeakDetection value) {
+    leakDetection = value;
+    return this;
+  }
+
+  /**
+   * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
+   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param value must not throw
+   */
+  public TensorPoolBuilder leakListener(Consumer<Leak> value) {
+    leakListener = value;
+    return this;
+  }
+
+  LeakDetection leakDetection() {
+    return leakDetection != null ? leakDetection : LeakDetection.fromProperty();
+  }
+
+  Consumer<Leak> leakListener() {
+    return leakListener;
+  }
+
+  /**
+   * Makes the allocator. If the system property {@value RecordProperty#NAME} is set, it records
+   * from the start.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
-   * @throws UncheckedIOException if a plan is to be read from a file and cannot be
+   * @throws UncheckedIOException if a plan is to be read from a file and cannot be, or a
+   *     recording's file cannot be written
    * @throws PlanFormatException if such a file holds none
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {
-    return new TensorPoolAllocator(this);
+    return RecordProperty.obey(new TensorPoolAllocator(this));
   }
 }

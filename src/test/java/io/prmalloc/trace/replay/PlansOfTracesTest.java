@@ -72,6 +72,6 @@ class PlansOfTracesTest {
   })
   void shouldServePlannedSteps(String model, int batch) throws InterruptedException {
     checkPlanned(
-        new TraceInput(SharedData.path("mnn/" + model).toString(), null, batch).read(), 1.04);
+        new TraceInput(SharedData.path("mnn/" + model).toString(), null, batch).read(), 1.02);
   }
 }

@@ -1,0 +1,238 @@
+package io.prmalloc.micrometer;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.prmalloc.lifetime.MemoryPlanner.Phase;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.PoolSnapshot;
+import io.prmalloc.pool.TensorPoolAllocator;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Meters of one pool. What a registry does not ask for costs nothing; to ask for all of them costs
+ * a few walks over the pool's blocks, and figures are up to a tenth of a second old.
+ *
+ * <p>All have the tag {@code pool}, but for the process's page faults.
+ *
+ * <p>Threading: any thread.
+ */
+public final class PrmallocMetrics implements MeterBinder {
+
+  // The registry holds the pool weakly, as it does with whatever its gauges look at; a pool that is
+  // closed goes on telling what it counted.
+
+  private static final String POOL = "pool";
+
+  private final TensorPoolAllocator pool;
+  private final Tags tags;
+  private final RecentSnapshot recent;
+
+  /**
+   * Threading: any thread.
+   *
+   * @param pool whose meters they are
+   * @param name value of the tag {@code pool}, which tells apart several pools of a registry
+   */
+  public PrmallocMetrics(TensorPoolAllocator pool, String name) {
+    this(pool, name, System::nanoTime);
+  }
+
+  PrmallocMetrics(TensorPoolAllocator pool, String name, LongSupplier clock) {
+    this.pool = pool;
+    this.tags = Tags.of(POOL, name);
+    this.recent = new RecentSnapshot(clock);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Threading: any thread.
+   */
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    bindMemory(registry);
+    bindRequests(registry);
+    bindNullBins(registry);
+    bindPlanner(registry);
+    bindSteps(registry);
+    bindFaults(registry);
+  }
+
+  private void bindMemory(MeterRegistry registry) {
+    bytes(
+        registry,
+        "prmalloc.memory.reserved",
+        "taken from the system by the pool's sub-allocator",
+        now -> now.memory().bytesReserved());
+    bytes(
+        registry,
+        "prmalloc.memory.reserved.peak",
+        "the most that was reserved",
+        now -> now.memory().peakBytesReserved());
+    bytes(
+        registry,
+        "prmalloc.memory.committed",
+        "reserved, without what trim() gave back page by page",
+        PoolSnapshot::committedBytes);
+    bytes(registry, "prmalloc.memory.used", "given out", now -> now.memory().bytesInUse());
+    bytes(
+        registry,
+        "prmalloc.memory.used.peak",
+        "a bound for the most that was given out at a time",
+        now -> now.memory().peakBytesInUse());
+    bytes(
+        registry,
+        "prmalloc.memory.limit",
+        "the most the sub-allocator reserves; no number if it has no limit",
+        now ->
+            now.memory().bytesLimit().isPresent()
+                ? now.memory().bytesLimit().getAsLong()
+                : Double.NaN);
+  }
+
+  private void bindRequests(MeterRegistry registry) {
+    String name = "prmalloc.requests";
+    String text = "requests, by what they found";
+    Tags hit = tags.and("result", "hit");
+    counter(registry, name, hit, text, now -> now.requests().hits());
+    Tags miss = tags.and("result", "miss");
+    counter(registry, name, miss, text, now -> now.requests().misses());
+    Tags nullBin = tags.and("result", "null_bin");
+    counter(registry, name, nullBin, text, now -> now.requests().nullBins());
+    Tags small = tags.and("result", "small");
+    counter(registry, name, small, text, now -> now.requests().smallRequests());
+    counter(
+        registry,
+        "prmalloc.requests.unpooled",
+        tags,
+        "requests that went to the sub-allocator, for whatever reason",
+        now -> now.requests().unpooledRequests());
+  }
+
+  private void bindNullBins(MeterRegistry registry) {
+    for (Long most : pool.snapshot().nullBinsBySize().keySet()) {
+      counter(
+          registry,
+          "prmalloc.null.bins",
+          tags.and("size", most.toString()),
+          "requests of sizes that the plan does not know, by the most bytes of a power of two",
+          now -> now.nullBinsBySize().get(most));
+    }
+  }
+
+  private void bindPlanner(MeterRegistry registry) {
+    for (Phase phase : Phase.values()) {
+      gauge(
+          registry,
+          "prmalloc.planner.phase",
+          tags.and("phase", phase.name().toLowerCase(Locale.ROOT)),
+          "1 for the phase in which the planner is, else 0",
+          null,
+          now -> now.phase() == phase ? 1 : 0);
+    }
+    gauge(
+        registry,
+        "prmalloc.planner.packed.steps",
+        tags,
+        "steps that the planner has packed",
+        null,
+        now -> now.requests().packedSteps());
+    bytes(
+        registry,
+        "prmalloc.plan.arena",
+        "reserved for the plan",
+        now -> now.requests().arenaBytes());
+  }
+
+  private void bindSteps(MeterRegistry registry) {
+    String name = "prmalloc.steps";
+    String text = "steps that asked for memory, by whether they had an arena";
+    Tags planned = tags.and("kind", "planned");
+    counter(registry, name, planned, text, now -> now.steps().plannedSteps());
+    Tags unplanned = tags.and("kind", "unplanned");
+    counter(registry, name, unplanned, text, now -> now.steps().unplannedSteps());
+    counter(
+        registry,
+        "prmalloc.steps.departed",
+        tags,
+        "planned steps that asked for something else than planned",
+        now -> now.steps().departedSteps());
+    counter(
+        registry,
+        "prmalloc.steps.replans",
+        tags,
+        "plans given up because steps departed too often",
+        now -> now.steps().replans());
+    gauge(
+        registry,
+        "prmalloc.steps.plans",
+        tags,
+        "kinds of steps with a plan",
+        null,
+        now -> now.steps().plans());
+    gauge(
+        registry,
+        "prmalloc.steps.arenas",
+        tags,
+        "arenas of planned steps",
+        null,
+        now -> now.steps().arenas());
+    bytes(
+        registry,
+        "prmalloc.steps.arena.memory",
+        "reserved for arenas of planned steps",
+        now -> now.steps().arenaBytes());
+  }
+
+  private void bindFaults(MeterRegistry registry) {
+    faults(registry, "minor", pool -> OperatingSystem.processUsage().minorFaults());
+    faults(registry, "major", pool -> OperatingSystem.processUsage().majorFaults());
+  }
+
+  private void faults(
+      MeterRegistry registry, String kind, ToDoubleFunction<TensorPoolAllocator> count) {
+    FunctionCounter.builder("prmalloc.process.page.faults", pool, count)
+        .tags("kind", kind)
+        .description("page faults of the process, the JVM's own among them")
+        .register(registry);
+  }
+
+  private void bytes(
+      MeterRegistry registry, String name, String text, ToDoubleFunction<PoolSnapshot> figure) {
+    gauge(registry, name, tags, text, BaseUnits.BYTES, figure);
+  }
+
+  private void gauge(
+      MeterRegistry registry,
+      String name,
+      Tags itsTags,
+      String text,
+      String unit,
+      ToDoubleFunction<PoolSnapshot> figure) {
+    RecentSnapshot snapshots = recent;
+    Gauge.builder(name, pool, looked -> figure.applyAsDouble(snapshots.of(looked)))
+        .tags(itsTags)
+        .description(text)
+        .baseUnit(unit)
+        .register(registry);
+  }
+
+  private void counter(
+      MeterRegistry registry,
+      String name,
+      Tags itsTags,
+      String text,
+      ToDoubleFunction<PoolSnapshot> figure) {
+    RecentSnapshot snapshots = recent;
+    FunctionCounter.builder(name, pool, looked -> figure.applyAsDouble(snapshots.of(looked)))
+        .tags(itsTags)
+        .description(text)
+        .register(registry);
+  }
+}

@@ -1,0 +1,29 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.lifetime.MemoryPlanner;
+import java.util.SortedMap;
+
+/**
+ * All that a pool tells of itself, for those who export it.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param memory what is in use and reserved; of one moment if the pool is at rest
+ * @param committedBytes reserved bytes without those that {@link TensorPoolAllocator#trim} gave
+ *     back page by page and nobody has used since: a bound for what the sub-allocator's memory
+ *     costs. It may lie above, where pages were never touched
+ * @param requests how requests were served
+ * @param nullBinsBySize the null bins of {@code requests}, by size: each key is the most bytes of a
+ *     class, header included, a power of two from 64 KiB to 2 GiB, and the classes are as many at
+ *     all times
+ * @param steps how steps were served
+ * @param phase where the planner stands
+ */
+public record PoolSnapshot(
+    AllocatorStats memory,
+    long committedBytes,
+    PoolStats requests,
+    SortedMap<Long, Long> nullBinsBySize,
+    StepStats steps,
+    MemoryPlanner.Phase phase) {}

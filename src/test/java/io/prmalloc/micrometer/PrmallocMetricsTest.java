@@ -1,0 +1,197 @@
+package io.prmalloc.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prmalloc.Allocation;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.TensorPoolAllocator;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PrmallocMetricsTest {
+
+  private static final int KIB = 1024;
+  private static final int MIB = 1 << 20;
+
+  private final SubAllocator source = SubAllocator.direct(64 * MIB);
+  private final TensorPoolAllocator pool =
+      TensorPoolAllocator.builder()
+          .subAllocator(source)
+          .executor(Runnable::run)
+          .startStatisticStep(0)
+          .stableStatisticStep(1)
+          .maxOversize(1)
+          .stepPlanningTime(Duration.ZERO)
+          .build();
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  /** Goes on by a second at every look, so that nothing is recent. */
+  private long nanos;
+
+  private void bind(MeterRegistry to) {
+    new PrmallocMetrics(pool, "main", () -> nanos += 1_000_000_000).bindTo(to);
+  }
+
+  @AfterEach
+  void close() {
+    pool.close();
+  }
+
+  private long gauge(String name, String... tags) {
+    return (long) registry.get(name).tag("pool", "main").tags(tags).gauge().value();
+  }
+
+  private long count(String name, String... tags) {
+    return (long) registry.get(name).tag("pool", "main").tags(tags).functionCounter().count();
+  }
+
+  private void learn() {
+    while (!pool.isPooling()) {
+      ScopedMemoryCollector step = pool.collect();
+      pool.allocate(MIB).close();
+      step.close();
+    }
+  }
+
+  @Test
+  void shouldTellOfMemory() {
+    bind(registry);
+    assertEquals(0, gauge("prmalloc.memory.reserved"));
+    assertEquals(64 * MIB, gauge("prmalloc.memory.limit"));
+    learn();
+    assertEquals(0, gauge("prmalloc.memory.used"));
+    long reserved = gauge("prmalloc.memory.reserved");
+    assertEquals(source.bytesReserved(), reserved);
+    assertEquals(reserved, gauge("prmalloc.memory.committed"));
+    assertEquals(reserved, gauge("prmalloc.plan.arena"));
+    Allocation allocation = pool.allocate(MIB - 1);
+    assertEquals(MIB - 1, gauge("prmalloc.memory.used"));
+    allocation.close();
+    assertEquals(0, gauge("prmalloc.memory.used"));
+    assertTrue(gauge("prmalloc.memory.used.peak") >= MIB);
+    assertTrue(gauge("prmalloc.memory.reserved.peak") >= reserved);
+
+    long trimmed = pool.trim();
+
+    assertEquals(reserved, gauge("prmalloc.memory.reserved"));
+    assertEquals(reserved - trimmed, gauge("prmalloc.memory.committed"));
+    pool.allocate(MIB).close();
+    assertEquals(reserved, gauge("prmalloc.memory.committed"));
+  }
+
+  @Test
+  void shouldTellOfRequestsByWhatTheyFound() {
+    bind(registry);
+    learn();
+    long unpooled = count("prmalloc.requests.unpooled");
+    assertTrue(unpooled > 0);
+    pool.allocate(100).close();
+    List<Allocation> out =
+        LongStream.of(MIB, MIB, 64 * KIB, 64 * KIB + 1, 3 * MIB).mapToObj(pool::allocate).toList();
+    assertEquals(1, count("prmalloc.requests", "result", "small"));
+    assertEquals(1, count("prmalloc.requests", "result", "hit"));
+    assertEquals(1, count("prmalloc.requests", "result", "miss"));
+    assertEquals(3, count("prmalloc.requests", "result", "null_bin"));
+    assertEquals(unpooled + 4, count("prmalloc.requests.unpooled"));
+    assertEquals(1, count("prmalloc.null.bins", "size", "65536"));
+    assertEquals(1, count("prmalloc.null.bins", "size", "131072"));
+    assertEquals(0, count("prmalloc.null.bins", "size", "2097152"));
+    assertEquals(1, count("prmalloc.null.bins", "size", "4194304"));
+    assertEquals(16, registry.get("prmalloc.null.bins").functionCounters().size());
+    out.forEach(Allocation::close);
+  }
+
+  @Test
+  void shouldTellOfPlannerAndSteps() {
+    bind(registry);
+    assertEquals(1, gauge("prmalloc.planner.phase", "phase", "waiting"));
+    for (int i = 0; i < 10; i++) {
+      try (ScopedMemoryCollector step = pool.collect()) {
+        step.allocate(100 * KIB).close();
+        if (i == 9) {
+          step.allocate(300 * KIB).close();
+        }
+      }
+    }
+    assertEquals(pool.stepStats().plannedSteps(), count("prmalloc.steps", "kind", "planned"));
+    assertEquals(
+        10,
+        count("prmalloc.steps", "kind", "planned") + count("prmalloc.steps", "kind", "unplanned"));
+    assertEquals(1, count("prmalloc.steps.departed"));
+    assertEquals(0, count("prmalloc.steps.replans"));
+    assertEquals(1, gauge("prmalloc.steps.plans"));
+    assertEquals(1, gauge("prmalloc.steps.arenas"));
+    assertEquals(pool.stepStats().arenaBytes(), gauge("prmalloc.steps.arena.memory"));
+    learn();
+    assertEquals(0, gauge("prmalloc.planner.phase", "phase", "waiting"));
+    assertEquals(1, gauge("prmalloc.planner.phase", "phase", "done"));
+    assertEquals(pool.poolStats().packedSteps(), gauge("prmalloc.planner.packed.steps"));
+  }
+
+  @Test
+  void shouldTellOfPageFaults() {
+    bind(registry);
+    long before = OperatingSystem.processUsage().minorFaults();
+    double told =
+        registry.get("prmalloc.process.page.faults").tag("kind", "minor").functionCounter().count();
+    assertTrue(told >= before && told <= OperatingSystem.processUsage().minorFaults());
+    assertNotNull(registry.get("prmalloc.process.page.faults").tag("kind", "major").meter());
+  }
+
+  @Test
+  void shouldShareOneSnapshotWhenTheRegistryAsksAtOnce() {
+    new PrmallocMetrics(pool, "main", () -> nanos).bindTo(registry);
+    assertEquals(0, gauge("prmalloc.memory.used"));
+    Allocation allocation = pool.allocate(100);
+    assertEquals(0, gauge("prmalloc.memory.used"));
+    nanos += Duration.ofMillis(100).toNanos();
+    assertEquals(100, gauge("prmalloc.memory.used"));
+    allocation.close();
+  }
+
+  @Test
+  void shouldTellPoolsApartWhenTheyShareARegistry() {
+    bind(registry);
+    try (TensorPoolAllocator other = TensorPoolAllocator.builder().build()) {
+      Allocation allocation = other.allocate(100);
+      new PrmallocMetrics(other, "other").bindTo(registry);
+      assertEquals(100, registry.get("prmalloc.memory.used").tag("pool", "other").gauge().value());
+      assertEquals(0, gauge("prmalloc.memory.used"));
+      allocation.close();
+    }
+  }
+
+  @Test
+  void shouldReadAsPrometheusWantsIt() {
+    PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    bind(prometheus);
+    Allocation allocation = pool.allocate(100);
+    String text = prometheus.scrape();
+    assertTrue(text.contains("\nprmalloc_memory_used_bytes{pool=\"main\"} 100.0\n"), text);
+    assertTrue(
+        text.contains("\nprmalloc_requests_total{pool=\"main\",result=\"small\"} 1.0\n"), text);
+    allocation.close();
+  }
+
+  @Test
+  void shouldDescribeEveryMeter() {
+    bind(registry);
+    assertFalse(registry.getMeters().isEmpty());
+    for (Meter meter : registry.getMeters()) {
+      assertNotNull(meter.getId().getDescription(), meter.getId().toString());
+    }
+  }
+}
