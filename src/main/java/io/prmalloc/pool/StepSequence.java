@@ -419,6 +419,12 @@ final class StepSequence {
     return Optional.ofNullable(plan).map(served -> served.keep(key));
   }
 
+  synchronized StepKind kind() {
+    StepStats.Sum sum = new StepStats.Sum();
+    addTo(sum);
+    return new StepKind(key, firstBytes, phase.name(), sum.toStats());
+  }
+
   synchronized void addTo(StepStats.Sum sum) {
     List<StepArena> all = all();
     sum.plannedSteps += stepsOfGoneArenas;

@@ -438,13 +438,13 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and
-   * uses. Its form may change.
+   * A table for people: what is reserved and in use, every bin with its blocks, borrowings and
+   * uses, and every kind of steps. Its form may change.
    *
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(snapshot(), small.slabs(), countedBins());
+    return PoolReport.of(snapshot(), small.slabs(), countedBins(), steps.kinds());
   }
 
   @Override
