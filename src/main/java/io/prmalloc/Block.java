@@ -17,30 +17,12 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public abstract class Block extends CacheLinePadding {
 
-  // The state is a counter that goes up by four with every use:
+  // The state is one word, which says whether the block is at home, and which use it is in if not:
+  // see BlockState.
   //
-  //     4k      home      k uses are over
-  //     4k + 1  claimed   somebody alone has it, but it is not open
-  //     4k + 2  live      the stamp of use k + 1, which never comes again (2^61 uses)
-  //
-  // That one word answers everything a handle must know:
-  //
-  //   claim     home to claimed, by a compare-and-set that one of several takers wins. Where a
-  //             block is found in a place that gives it to one taker alone (a stack, the system),
-  //             there is nothing to win and it goes from home to live.
-  //   open      to live, by a release store: whoever acquires the stamp sees the fields written
-  //             before it.
-  //   close     live to the next home, by a compare-and-set that exactly one of several closers
-  //             wins. Its release is acquired by the next claim, or through the stack on which
-  //             goHome() puts the block.
-  //   live?     state == stamp. A stale handle's stamp is never equal again, whoever has the
-  //             block now.
-  //
-  // Uses are counted by the same word, so the pool needs no counter of hits on its way.
-  //
-  // A block may be confined (see Confinement): while a thread has it for its own, that thread's
-  // close is a look and a release store, for nobody else may reopen it. Its owner reads from the
-  // state that it is home, so goHome is not called.
+  // A block may be confined (see Confinement): the close of the thread whose own it is is a look
+  // and
+  // a release store, for nobody else may reopen it. That it is home is read from the state.
   //
   // The views are made once per block and adjusted at the first call of each use: no garbage. The
   // byte buffer is made with the block, for to make it at the first look would be a call in the
@@ -48,14 +30,6 @@ public abstract class Block extends CacheLinePadding {
   // OutOfLine). The stamp for which a view was adjusted is written with release and read with
   // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
   // neither final nor volatile.
-
-  private static final long CLAIMED = 1;
-  private static final long LIVE = 2;
-  private static final int USE_SHIFT = 2;
-  private static final long HOME_MASK = -1L << USE_SHIFT;
-
-  /** From live to the next home. */
-  private static final long TO_HOME = 2;
 
   private static final VarHandle STATE;
   private static final VarHandle VIEW_STAMP;
@@ -122,6 +96,7 @@ public abstract class Block extends CacheLinePadding {
     this.capacityBytes = Math.toIntExact(capacityBytes);
     this.view = region.buffer().slice(this.offset, this.capacityBytes);
     this.confinement = confinement;
+    this.state = BlockState.first(confinement != null);
   }
 
   /**
@@ -141,7 +116,7 @@ public abstract class Block extends CacheLinePadding {
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
    * free won. Stands in the way of every close: what takes long is for {@link #settle}.
    *
-   * @return 0 if nothing is left to do, else what {@link #settle} needs to know
+   * @return 0 if nothing is left to do, else what {@link #settle} needs to know, more than 0
    */
   protected abstract int goHome();
 
@@ -152,29 +127,26 @@ public abstract class Block extends CacheLinePadding {
    */
   protected abstract void settle(int news);
 
-  /** From live to home; false, and nothing has changed, if the stamp is not the current one. */
-  private boolean leave(long stamp) {
-    Confinement own = confinement;
-    return (own != null && own.isMine())
-        ? leaveAsOwner(stamp)
-        : STATE.compareAndSet(this, stamp, stamp + TO_HOME);
+  /** Tells that an observed use is over; as {@link #goHome}, and before it. */
+  protected void tellOfEnd() {}
+
+  /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
+  private boolean end(long stamp) {
+    return (stamp & BlockState.UNUSUAL) == 0 ? endPlain(stamp) : endUnusual(stamp);
   }
 
-  /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
-  private boolean leaveAsOwner(long stamp) {
-    if ((long) STATE.getOpaque(this) != stamp) {
+  private boolean endPlain(long stamp) {
+    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
-    STATE.setRelease(this, stamp + TO_HOME);
+    recycle();
     return true;
   }
 
   private void recycle() {
-    if (confinement == null) {
-      int news = goHome();
-      if (news != 0) {
-        settleOutOfLine(news, OutOfLine.DEPTH);
-      }
+    int news = goHome();
+    if (news != 0) {
+      settleOutOfLine(news, OutOfLine.DEPTH);
     }
   }
 
@@ -185,6 +157,38 @@ public abstract class Block extends CacheLinePadding {
     } else {
       settle(news);
     }
+  }
+
+  private boolean endUnusual(long stamp) {
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endObserved(stamp, OutOfLine.DEPTH);
+  }
+
+  private boolean endConfined(long stamp) {
+    return confinement.isMine()
+        ? endAsOwner(stamp)
+        : STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME);
+  }
+
+  /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
+  private boolean endAsOwner(long stamp) {
+    if ((long) STATE.getOpaque(this) != stamp) {
+      return false;
+    }
+    STATE.setRelease(this, stamp + BlockState.TO_HOME);
+    return true;
+  }
+
+  private boolean endObserved(long stamp, int depth) {
+    if (depth > 0) {
+      return endObserved(stamp, depth - 1);
+    }
+    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+      return false;
+    }
+    tellOfEnd();
+    giveUp();
+    recycle();
+    return true;
   }
 
   /**
@@ -217,9 +221,17 @@ public abstract class Block extends CacheLinePadding {
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = (state & HOME_MASK) | LIVE;
+    long stamp = BlockState.live(state);
     STATE.setRelease(this, stamp);
     return stamp;
+  }
+
+  /**
+   * Asks for {@link #tellOfEnd} at the end of the use that is about to begin. Threading: the thread
+   * that took the block from its home, alone, before the use begins.
+   */
+  public final void observe() {
+    state |= BlockState.OBSERVED;
   }
 
   /**
@@ -229,7 +241,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean claim() {
     long seen = (long) STATE.getOpaque(this);
-    return isHome(seen) && STATE.compareAndSet(this, seen, seen + CLAIMED);
+    return isHome(seen) && STATE.compareAndSet(this, seen, seen + BlockState.CLAIMED);
   }
 
   /**
@@ -239,7 +251,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final void giveUp() {
     // Release: what this thread saw of the block is acquired by the next claim.
-    STATE.setRelease(this, state & HOME_MASK);
+    STATE.setRelease(this, BlockState.home(state));
   }
 
   /**
@@ -264,11 +276,7 @@ public abstract class Block extends CacheLinePadding {
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {
-    if (!isOut(stamp) || !leave(stamp)) {
-      return false;
-    }
-    recycle();
-    return true;
+    return isOut(stamp) && end(stamp);
   }
 
   /**
@@ -282,17 +290,17 @@ public abstract class Block extends CacheLinePadding {
 
   /** Whether a stamp is one of a use. Threading: any thread. */
   public static boolean isOut(long stamp) {
-    return (stamp & ~HOME_MASK) == LIVE;
+    return BlockState.isOut(stamp);
   }
 
   /** Whether a stamp says that the block is at home. Threading: any thread. */
   public static boolean isHome(long stamp) {
-    return (stamp & ~HOME_MASK) == 0;
+    return BlockState.isHome(stamp);
   }
 
   /** Which use of its block a stamp is of, from 1. Threading: any thread. */
   public static long useOf(long stamp) {
-    return (stamp + LIVE) >>> USE_SHIFT;
+    return BlockState.useOf(stamp);
   }
 
   /**
@@ -305,14 +313,13 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean revoke() {
     long stamp = (long) STATE.getAcquire(this);
-    return isOut(stamp) && STATE.compareAndSet(this, stamp, stamp + TO_HOME + CLAIMED);
+    return isOut(stamp) && STATE.compareAndSet(this, stamp, BlockState.claimedAfter(stamp));
   }
 
   final void close(long stamp, int bytes) {
-    if (!leave(stamp)) {
+    if (!end(stamp)) {
       throw closed(bytes);
     }
-    recycle();
   }
 
   final boolean isLive(long stamp) {

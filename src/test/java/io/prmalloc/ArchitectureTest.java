@@ -32,6 +32,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
+          .layer("recording")
+          .definedBy("io.prmalloc.recording..")
           .layer("kept")
           .definedBy("io.prmalloc.kept..")
           .layer("lifetime")
@@ -64,6 +66,8 @@ class ArchitectureTest {
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("pool")
           .mayOnlyBeAccessedByLayers("micrometer", "trace", "cli")
+          .whereLayer("recording")
+          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("kept", "micrometer", "pool", "trace", "cli")
           .whereLayer("kept")
@@ -174,6 +178,7 @@ class ArchitectureTest {
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
               "io.prmalloc.pool..",
+              "io.prmalloc.recording..",
               "io.prmalloc.tensor")
           .should()
           .onlyDependOnClassesThat()
@@ -182,6 +187,7 @@ class ArchitectureTest {
               "java..",
               "javax.management..",
               "com.sun.management..",
+              "jdk.jfr..",
               "io.prmalloc..",
               "org.agrona..",
               "com.sun.jna..");

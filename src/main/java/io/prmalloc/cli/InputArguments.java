@@ -18,7 +18,7 @@ final class InputArguments {
       paramLabel = "INPUT",
       description =
           "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON or .tflite),"
-              + " a directory of MNN profiler files (with --batch), sample:mobilenet,"
+              + " a recording of a live pool, a directory of MNN profiler files (with --batch), sample:mobilenet,"
               + " sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
@@ -26,7 +26,8 @@ final class InputArguments {
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes, records or graph. Default: told from its content.")
+          "How to read INPUT: events, mnn, lifetimes, records, graph or recording. Default: told from"
+              + " its content.")
   private TraceFormat format;
 
   @Option(
@@ -44,6 +45,11 @@ final class InputArguments {
 
   /** What to read. */
   TraceInput traceInput() {
+    return new TraceInput(input, format, batch);
+  }
+
+  /** What is to be read. */
+  TraceInput trace() {
     return new TraceInput(input, format, batch);
   }
 

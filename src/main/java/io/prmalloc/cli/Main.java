@@ -38,7 +38,9 @@ import picocli.CommandLine.Spec;
       LearnCommand.class,
       PlanCommand.class,
       ArenaCommand.class,
-      SimulateCommand.class
+      SimulateCommand.class,
+      SwapCommand.class,
+      ConvertCommand.class
     },
     synopsisSubcommandLabel = "COMMAND",
     footer = {

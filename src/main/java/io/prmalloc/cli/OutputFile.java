@@ -2,9 +2,11 @@ package io.prmalloc.cli;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -24,13 +26,60 @@ final class OutputFile {
    * @throws UncheckedIOException if it cannot be written; what was there is as before
    */
   static void write(Path file, String text) {
+    write(file, out -> out.append(text));
+  }
+
+  /** Text that is written as it is made. */
+  @FunctionalInterface
+  interface Text {
+    /** Threading: one thread. */
+    void writeTo(Appendable out) throws IOException;
+  }
+
+  /**
+   * Writes a text that may be larger than memory.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws UncheckedIOException if it cannot be written; what was there is as before
+   */
+  static void write(Path file, Text text) {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      // A pipe or a terminal: nothing to replace.
+      try {
+        writeText(file, text, StandardOpenOption.WRITE);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    } else {
+      make(file, beside -> writeText(beside, text, StandardOpenOption.CREATE_NEW));
+    }
+  }
+
+  private static void writeText(Path file, Text text, OpenOption how) throws IOException {
+    try (Writer out = Files.newBufferedWriter(file, how)) {
+      text.writeTo(out);
+    }
+  }
+
+  /** Makes a file. */
+  @FunctionalInterface
+  interface Content {
+    /** Threading: one thread. */
+    void write(Path newFile) throws IOException;
+  }
+
+  /**
+   * Writes what is no text.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param content makes a file that is not there yet
+   * @throws UncheckedIOException if it cannot be written; what was there is as before
+   */
+  static void make(Path file, Content content) {
     try {
       Path place = file.toAbsolutePath();
-      if (Files.exists(place) && !Files.isRegularFile(place)) {
-        // A pipe or a terminal: nothing to replace.
-        Files.writeString(place, text, StandardOpenOption.WRITE);
-        return;
-      }
       if (!Files.isDirectory(place.getParent())) {
         throw new FileSystemException(file.toString(), null, "its directory is not there");
       }
@@ -38,7 +87,7 @@ final class OutputFile {
           place.resolveSibling(
               "." + place.getFileName() + "." + ProcessHandle.current().pid() + ".part");
       try {
-        Files.writeString(beside, text, StandardOpenOption.CREATE_NEW);
+        content.write(beside);
         Files.move(beside, place, StandardCopyOption.REPLACE_EXISTING);
       } finally {
         Files.deleteIfExists(beside);

@@ -27,8 +27,8 @@ final class PlanArguments {
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes, records or graph. Default: told from its"
-              + " content.")
+          "How to read INPUT: events, mnn, lifetimes, records, graph or recording. Default: told from"
+              + " its content.")
   private TraceFormat format;
 
   @Option(

@@ -1,12 +1,12 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.exact.PlanWatcher;
 import io.prmalloc.report.PlanPage;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
-import io.prmalloc.trace.planning.PlanRun;
 import io.prmalloc.trace.planning.Planning;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -47,6 +47,8 @@ import picocli.CommandLine.Spec;
       "  greedy-by-size     the largest tensors first",
       "  greedy-best        the better of the two before it",
       "  min-cost-flow      objects handed on at least cost, up to 2000 tensors",
+      "  heuristic          offsets by an order, sizes rounded up to 64; with --search the best",
+      "                     order found until --timeout (60 s if none is given) or Ctrl-C",
       "  exact              the least offsets it can find, and whether less is possible",
       "  all                every one of them",
       "",
@@ -56,7 +58,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  prmalloc plan sample:mobilenet-v1",
       "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
-      "  prmalloc plan model.tflite --report plan.html"
+      "  prmalloc plan model.tflite --report plan.html",
+      "  prmalloc plan lives.csv --strategy heuristic --search annealing --timeout 20"
     })
 final class PlanCommand implements Callable<Integer> {
 
@@ -96,6 +99,8 @@ final class PlanCommand implements Callable<Integer> {
       description = "How long each strategy may take. Default: as long as it wants.")
   private Double timeoutSeconds;
 
+  @Mixin private OrderArguments orders;
+
   @Option(
       names = "--out",
       paramLabel = "FILE",
@@ -115,29 +120,40 @@ final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    PlanOptions options =
-        new PlanOptions(
-            alignment,
-            Optional.ofNullable(timeout()),
-            capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity));
-    TensorLifetimes tensors = input.read();
-    if ((out != null || page != null) && tensors.dimensions() > 1) {
-      throw new IllegalArgumentException(
-          (out != null ? "--out writes" : "--report draws")
-              + " offsets, which sizes of "
-              + tensors.dimensions()
-              + " dimensions have not");
+    // Held until all is written: Ctrl-C must not end the program before.
+    try (CtrlC ctrlC = orders.isSearch() ? CtrlC.caught() : null) {
+      return show(plan(ctrlC));
     }
-    Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
-    List<PlanRun> runs;
-    try (TerminalProgress progress = TerminalProgress.create()) {
-      runs = planning.run(progress == null ? (strategy, done, total) -> {} : progress::update);
+  }
+
+  private PlanReport plan(CtrlC ctrlC) throws InterruptedException {
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      PlanProgress progress = new PlanProgress(bar, ctrlC);
+      PlanOptions options =
+          new PlanOptions(
+              alignment,
+              Optional.ofNullable(timeout()),
+              capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
+              PlanWatcher.NONE,
+              orders.read(strategies, progress));
+      TensorLifetimes tensors = input.read();
+      if ((out != null || page != null) && tensors.dimensions() > 1) {
+        throw new IllegalArgumentException(
+            (out != null ? "--out writes" : "--report draws")
+                + " offsets, which sizes of "
+                + tensors.dimensions()
+                + " dimensions have not");
+      }
+      Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
+      return new PlanReport(tensors, options, planning.run(progress));
     }
-    PlanReport report = new PlanReport(tensors, options, runs);
+  }
+
+  private int show(PlanReport report) {
     List<String> failures = report.failures();
     if (failures.isEmpty() && out != null) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
-      OutputFile.write(out, tensors.toCsv(best));
+      OutputFile.write(out, text -> report.tensors().writeCsv(best, text));
     }
     if (page != null) {
       OutputFile.write(page, PlanPage.html(report));

@@ -67,7 +67,15 @@ final class TerminalProgress implements ReplayProgress {
               .build();
     }
     if (bar != null) {
+      bar.maxHint(total);
       bar.stepTo(done);
+    }
+  }
+
+  /** Shows some words behind the bar, if there is one by now. */
+  void message(String words) {
+    if (bar != null) {
+      bar.setExtraMessage(words);
     }
   }
 

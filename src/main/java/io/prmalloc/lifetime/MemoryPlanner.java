@@ -1,5 +1,7 @@
 package io.prmalloc.lifetime;
 
+import java.util.function.Supplier;
+
 /**
  * Watches allocations during warm-up steps and works out which blocks can hold them all.
  *
@@ -35,6 +37,9 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
 
   private volatile StepSource source;
 
+  /** Null if nobody wants to know of steps. */
+  private volatile Supplier<Runnable> stepWatcher;
+
   /**
    * {@link #collect(Object)} without a key.
    *
@@ -65,6 +70,35 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
   /** The allocator that is bound, or null. */
   final StepSource source() {
     return source;
+  }
+
+  /**
+   * Lets somebody know of every step, whether it is collected or not. For those who write
+   * allocators.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param opened called by the thread that opens a step; what it returns is run once, when the
+   *     step is closed. Null for nobody; it replaces the one before
+   */
+  public final void watchSteps(Supplier<Runnable> opened) {
+    stepWatcher = opened;
+  }
+
+  /** {@link #openStep}, told to whoever watches. */
+  final OpenStep openWatchedStep() {
+    OpenStep step = openStep();
+    Supplier<Runnable> watcher = stepWatcher;
+    if (watcher == null) {
+      return step;
+    }
+    Runnable closed = watcher.get();
+    return () -> {
+      closed.run();
+      if (step != null) {
+        step.end();
+      }
+    };
   }
 
   /** The step as this planner sees it, or null if it does not look. */

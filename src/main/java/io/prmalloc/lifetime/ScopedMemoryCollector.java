@@ -69,7 +69,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   private void open() {
     opener = Thread.currentThread();
     source = planner.source();
-    collected = planner.openStep();
+    collected = planner.openWatchedStep();
   }
 
   /**

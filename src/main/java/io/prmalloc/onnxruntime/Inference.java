@@ -26,8 +26,8 @@ public final class Inference implements AutoCloseable {
   private final OrtSession session;
   private final Map<String, TensorView> inputs = new LinkedHashMap<>();
   private final Map<String, TensorView> outputs = new LinkedHashMap<>();
-  private final Map<String, OnnxTensor> inputTensors = new LinkedHashMap<>();
-  private final Map<String, OnnxTensor> pinnedOutputs = new LinkedHashMap<>();
+  final Map<String, OnnxTensor> inputTensors = new LinkedHashMap<>();
+  final Map<String, OnnxTensor> pinnedOutputs = new LinkedHashMap<>();
   private final List<TensorMemory.Piece> pieces = new ArrayList<>();
   private final Object runOrClose = new Object();
   private volatile boolean hasRun;

@@ -1,6 +1,7 @@
 package io.prmalloc.plan;
 
 import io.prmalloc.Requests;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -37,7 +38,20 @@ final class GreedyBySizeOffsets {
       List<TensorUsageRecord> records, long alignment, double columnsPerLife) {
     Requests.checkAlignment(alignment);
     Lives lives = new Lives(records);
-    int[] order = lives.bySizeDescending();
+    return assign(records, lives, lives.bySizeDescending(), alignment, columnsPerLife);
+  }
+
+  /**
+   * As {@link #assign(List, long)}, in another order.
+   *
+   * @param order all tensors of {@code lives}, those of size 0 behind all others
+   */
+  static OffsetsAssignment assign(
+      List<TensorUsageRecord> records,
+      Lives lives,
+      int[] order,
+      long alignment,
+      double columnsPerLife) {
     checkSum(lives, alignment);
     int sized = order.length;
     while (sized > 0 && lives.size(order[sized - 1]) == 0) {
@@ -45,8 +59,8 @@ final class GreedyBySizeOffsets {
     }
     long[] offsets = new long[order.length];
     if (sized > 0) {
-      long least = Sums.align(lives.size(order[sized - 1]), alignment);
-      GapIndex index = new GapIndex(lives, least, columnsPerLife);
+      long least = Arrays.stream(order, 0, sized).mapToLong(lives::size).min().orElseThrow();
+      GapIndex index = new GapIndex(lives, Sums.align(least, alignment), columnsPerLife);
       for (int i = 0; i < sized; i++) {
         Interrupts.check();
         int tensor = order[i];

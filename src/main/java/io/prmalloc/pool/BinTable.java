@@ -61,11 +61,14 @@ final class BinTable {
 
   private final ReadyLists ready;
 
-  /** Takes from the ready lists. Made once, for to make it costs heap. */
+  /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> listed;
 
   /** How many size classes have the list of their own number. */
-  private final int directLists;
+  private final int allDirectLists;
+
+  /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
+  private int directLists;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -89,12 +92,14 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
+    this.allDirectLists = directLists;
     this.directLists = directLists;
     this.ready =
         new ReadyLists(
             directLists + ascending.length,
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
-    this.listed = buffer -> ready.takeFromAny(buffer.list());
+    this.listed =
+        buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }
 
   /**
@@ -200,6 +205,20 @@ final class BinTable {
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     PooledBlock block = takeSlowly(totalBytes, alignment, listed);
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
+  }
+
+  /** What {@link #take} would have found, were it not observed. */
+  PooledBlock takeObserved(long totalBytes) {
+    int list = index(totalBytes);
+    return list < allDirectLists ? ready.take(list) : null;
+  }
+
+  /**
+   * Lets {@link #take} find nothing, so that every request comes to {@link #takeSlowly}, or find
+   * again what it can. Seen by those who get the table through a volatile read after a later write.
+   */
+  void observe(boolean observed) {
+    directLists = observed ? 0 : allDirectLists;
   }
 
   private PooledBlock takeSlowly(

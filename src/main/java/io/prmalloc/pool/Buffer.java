@@ -15,6 +15,8 @@ final class Buffer {
   /** How many blocks a request asks on average, at most, before it takes a bin for exhausted. */
   private static final int ASKED_BLOCKS = 64;
 
+  private static final int FEW_BLOCKS = 4;
+
   private final int bin;
   private final int list;
   private final long strideBytes;
@@ -58,6 +60,21 @@ final class Buffer {
             .toArray(PooledBlock[]::new);
   }
 
+  /** Whether it takes less to ask all blocks than to look at the lists of all stripes. */
+  boolean hasFewBlocks() {
+    return blocks.length <= FEW_BLOCKS;
+  }
+
+  /** Claims a block that is home when it is asked, or gives null. For few blocks. */
+  PooledBlock claimFirst() {
+    for (PooledBlock block : blocks) {
+      if (block.claim()) {
+        return block;
+      }
+    }
+    return null;
+  }
+
   /**
    * Claims a block by asking every one of them, or gives null: then all were out at one moment,
    * unless there are more than {@link #ASKED_BLOCKS} and they were asked in vain a short while ago.
@@ -79,10 +96,11 @@ final class Buffer {
           }
           lost = true;
         }
-        stamps += stamp;
+        // Not their sum: the stamp of a block whose end was told of goes down as it comes home.
+        stamps = 31 * stamps + stamp;
       }
-      // Stamps grow, but for giveUp while a pool is trimmed or tries to close, so equal sums are
-      // equal stamps: nothing came home between the two rounds.
+      // Equal hashes are equal stamps, and a stamp never comes back but for giveUp while a pool is
+      // trimmed or tries to close: nothing came home between the two rounds.
       if (!lost && stamps == before) {
         asksToSkip = blocks.length / ASKED_BLOCKS;
         return null;

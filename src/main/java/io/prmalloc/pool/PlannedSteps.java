@@ -57,6 +57,9 @@ final class PlannedSteps implements StepSource {
 
   private volatile boolean closed;
 
+  /** While somebody observes the pool, steps get shared memory, which is seen. */
+  private volatile boolean observed;
+
   PlannedSteps(
       Pool pool,
       SubAllocator source,
@@ -70,9 +73,15 @@ final class PlannedSteps implements StepSource {
     this.settings = settings;
   }
 
+  /** Whether steps that begin from now on get shared memory. */
+  void observe(boolean value) {
+    observed = value;
+  }
+
   @Override
   public StepMemory lease(Object key, long firstBytes) {
-    StepSequence sequence = settings.enabled() && !closed ? find(key, firstBytes) : null;
+    StepSequence sequence =
+        settings.enabled() && !closed && !observed ? find(key, firstBytes) : null;
     return sequence == null ? new SharedStep(this) : sequence.lease();
   }
 

@@ -19,6 +19,7 @@ final class PooledBlock extends Block {
   private int nextReady;
   private ReadyLists lists;
   private Numbered numbered;
+  private Observation observation;
 
   /** The number of one use. */
   private record Numbered(long stamp, long id) {}
@@ -98,6 +99,22 @@ final class PooledBlock extends Block {
       numbered = new Numbered(stamp, nextId.getAsLong());
     }
     return numbered.id;
+  }
+
+  /**
+   * Who is told of the use that is about to begin. Threading: the thread that took the block,
+   * alone.
+   */
+  Observation observation() {
+    if (observation == null) {
+      observation = new Observation(null);
+    }
+    return observation;
+  }
+
+  @Override
+  protected void tellOfEnd() {
+    observation.end();
   }
 
   @Override

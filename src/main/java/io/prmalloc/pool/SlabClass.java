@@ -34,6 +34,9 @@ final class SlabClass {
   // the push that saw 1 waits for that lock, and finds the slab with all slots home that came
   // meanwhile.
   //
+  // While allocations are observed, the slabs that serve stand in another array, and `serving` is
+  // empty: who looks there finds nothing and takes the slow way, which is where observers are told.
+  //
   // A trim takes slabs away that serve. Their stacks are closed then, so whoever still sees one
   // finds nothing in it and comes to the lock.
 
@@ -55,6 +58,9 @@ final class SlabClass {
 
   /** The slabs that serve, by stripe; null before the first. Written under the lock. */
   private final AtomicReferenceArray<Slab> serving;
+
+  /** Those that serve while allocations are observed, else null. Written under the lock. */
+  private volatile AtomicReferenceArray<Slab> observed;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
@@ -86,6 +92,37 @@ final class SlabClass {
     return takeFrom(serving.get(stripes.current()), alignment);
   }
 
+  /** {@link #take}, also while that finds nothing because it is observed. */
+  PooledBlock takeServed(int alignment) {
+    return takeFrom(served().get(stripes.current()), alignment);
+  }
+
+  private AtomicReferenceArray<Slab> served() {
+    AtomicReferenceArray<Slab> now = observed;
+    return now != null ? now : serving;
+  }
+
+  /** Lets {@link #take} find nothing, or again what it can. */
+  void observe(boolean begin) {
+    lock.lock();
+    try {
+      AtomicReferenceArray<Slab> from = served();
+      AtomicReferenceArray<Slab> to = begin ? new AtomicReferenceArray<>(stripes.count()) : serving;
+      if (from == to || (begin && observed != null)) {
+        return;
+      }
+      for (int stripe = 0; stripe < stripes.count(); stripe++) {
+        to.set(stripe, from.get(stripe));
+      }
+      observed = begin ? to : null;
+      for (int stripe = 0; stripe < stripes.count() && begin; stripe++) {
+        serving.set(stripe, null);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private static PooledBlock takeFrom(Slab slab, int alignment) {
     return slab == null ? null : slab.allocate(alignment);
   }
@@ -103,17 +140,17 @@ final class SlabClass {
         throw new IllegalStateException("allocator is closed");
       }
       int stripe = stripes.current();
-      PooledBlock block = takeFrom(serving.get(stripe), alignment);
+      PooledBlock block = takeFrom(served().get(stripe), alignment);
       while (block == null) {
         Slab next = withFreeSlots.poll();
-        if (next == null && serving.get(stripe) != null) {
+        if (next == null && served().get(stripe) != null) {
           block = takeFromOthers(stripe, alignment);
           if (block != null) {
             break;
           }
         }
         serve(stripe, next != null ? next : grow());
-        block = takeFrom(serving.get(stripe), alignment);
+        block = takeFrom(served().get(stripe), alignment);
       }
       return block;
     } finally {
@@ -125,13 +162,13 @@ final class SlabClass {
   private PooledBlock takeFromOthers(int stripe, int alignment) {
     PooledBlock block = null;
     for (int i = 1; i < stripes.count() && block == null; i++) {
-      block = takeFrom(serving.get(stripes.after(stripe, i)), alignment);
+      block = takeFrom(served().get(stripes.after(stripe, i)), alignment);
     }
     return block;
   }
 
   private void serve(int stripe, Slab slab) {
-    Slab exhausted = serving.get(stripe);
+    Slab exhausted = served().get(stripe);
     if (exhausted != null) {
       exhausted.serving = false;
     }
@@ -140,7 +177,7 @@ final class SlabClass {
       spare = null;
     }
     slab.serving = true;
-    serving.set(stripe, slab);
+    served().set(stripe, slab);
   }
 
   private Slab grow() {
@@ -209,8 +246,8 @@ final class SlabClass {
       spare = null;
     }
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
-      if (serving.get(stripe) == slab) {
-        serving.set(stripe, null);
+      if (served().get(stripe) == slab) {
+        served().set(stripe, null);
       }
     }
   }
@@ -248,7 +285,7 @@ final class SlabClass {
     try {
       closed = true;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
-        serving.set(stripe, null);
+        served().set(stripe, null);
       }
       spare = null;
       for (Slab slab : List.copyOf(slabs)) {

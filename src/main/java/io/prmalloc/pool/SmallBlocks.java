@@ -26,6 +26,11 @@ final class SmallBlocks {
     return classes[SizeClasses.classOf(totalBytes, alignment)].take(alignment);
   }
 
+  /** What {@link #take} would have found, were it not barred. */
+  PooledBlock takeObserved(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes, alignment)].takeServed(alignment);
+  }
+
   /**
    * Takes a slot, from a new slab if need be.
    *
@@ -34,8 +39,15 @@ final class SmallBlocks {
    */
   PooledBlock allocateSlowly(int totalBytes, int alignment) {
     SlabClass slots = classes[SizeClasses.classOf(totalBytes, alignment)];
-    PooledBlock block = slots.take(alignment);
+    PooledBlock block = slots.takeServed(alignment);
     return block != null ? block : slots.allocateFromNext(alignment);
+  }
+
+  /** Lets {@link #take} find nothing, or again what it can. One thread at a time. */
+  void observe(boolean observed) {
+    for (SlabClass slabClass : classes) {
+      slabClass.observe(observed);
+    }
   }
 
   /**

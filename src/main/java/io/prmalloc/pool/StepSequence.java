@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The steps of one kind: those with the same key and the same size of the first request. First they
@@ -86,23 +85,22 @@ final class StepSequence {
   /** Whether a step was leased since the last time somebody looked for one to forget. */
   private volatile boolean used = true;
 
-  private final LongAdder departures = new LongAdder();
-  private final LongAdder unplannedSteps = new LongAdder();
-  private final LongAdder replans = new LongAdder();
+  private final StepCounts counts = new StepCounts();
 
-  // Under the lock of this object.
-  private StepPlan plan;
+  /** Written under the lock. */
+  private volatile StepPlan plan;
+
+  // Under the lock of this object. The executor is asked without it, for that may do its work at
+  // once and on the same thread.
   private Recording recording;
   private int repeats;
   private int learntSteps;
-  private boolean planning;
-  private boolean growing;
+  private volatile boolean planning;
+  private volatile boolean growing;
   private int outcomes;
   private int sharedSteps;
   private int sharedStepsWanted = MIN_SHARED_STEPS;
   private int givenUp;
-  private long stepsOfGoneArenas;
-  private final PoolCounts gone = new PoolCounts();
   private final List<StepArena> leaving = new ArrayList<>();
 
   StepSequence(PlannedSteps owner, Object key, long firstBytes) {
@@ -124,7 +122,7 @@ final class StepSequence {
     if (arena != null) {
       return arena;
     }
-    unplannedSteps.increment();
+    counts.unplannedSteps.increment();
     return phase == Phase.LEARNING ? new LearningStep(owner, this) : share();
   }
 
@@ -142,14 +140,25 @@ final class StepSequence {
     return null;
   }
 
-  private synchronized StepMemory share() {
-    if (phase == Phase.PLANNED) {
-      grow();
-    } else if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
+  private StepMemory share() {
+    StepPlan wanted = wanted();
+    if (wanted != null && !owner.later(() -> addArena(wanted))) {
+      growing = false;
+    }
+    return new SharedStep(owner);
+  }
+
+  /** The plan of which one more arena is wanted, or null. */
+  private synchronized StepPlan wanted() {
+    if (phase == Phase.PLANNED && !growing && arenas.length + leaving.size() < owner.maxArenas()) {
+      growing = true;
+      return plan;
+    }
+    if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
       sharedStepsWanted = Math.min(MAX_SHARED_STEPS, 2 * sharedStepsWanted);
       startLearning();
     }
-    return new SharedStep(owner);
+    return null;
   }
 
   private void startLearning() {
@@ -164,9 +173,15 @@ final class StepSequence {
    *
    * @param step what it asked for, or null if that cannot be planned
    */
-  synchronized void learnt(Recording step) {
+  void learnt(Recording step) {
+    if (isToBePlanned(step) && !owner.later(this::makePlan)) {
+      planning = false;
+    }
+  }
+
+  private synchronized boolean isToBePlanned(Recording step) {
     if (phase != Phase.LEARNING) {
-      return;
+      return false;
     }
     learntSteps++;
     if (step == null) {
@@ -179,12 +194,13 @@ final class StepSequence {
       repeats = 1;
     }
     if (repeats >= REPEATS && !planning) {
-      // Before the executor is asked: it may do it at once, on this thread.
       planning = true;
-      planning = owner.later(this::makePlan) && planning;
-    } else if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
+      return true;
+    }
+    if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
       stopPlanning();
     }
+    return false;
   }
 
   private void stopPlanning() {
@@ -212,6 +228,9 @@ final class StepSequence {
     } finally {
       planned(planned, made, first);
     }
+    if (isServing(made) && !owner.planningTime().isZero()) {
+      improve(made);
+    }
   }
 
   private synchronized void planned(Recording planned, StepPlan made, StepArena first) {
@@ -231,9 +250,6 @@ final class StepSequence {
       return;
     }
     serve(made, first);
-    if (!owner.planningTime().isZero()) {
-      owner.later(() -> improve(made));
-    }
   }
 
   private void serve(StepPlan made, StepArena first) {
@@ -266,8 +282,9 @@ final class StepSequence {
     }
   }
 
-  private synchronized boolean isServing(StepPlan served) {
-    return plan == served && !owner.isClosed();
+  /** Without the lock, for it is asked by threads that somebody waits for who may have it. */
+  private boolean isServing(StepPlan served) {
+    return served != null && plan == served && !owner.isClosed();
   }
 
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
@@ -282,14 +299,6 @@ final class StepSequence {
   /** Starts with a plan made elsewhere. */
   synchronized void adopt(StepPlan kept) {
     serve(kept, StepArena.reserve(this, kept, owner.source()));
-  }
-
-  private void grow() {
-    if (!growing && plan != null && arenas.length + leaving.size() < owner.maxArenas()) {
-      StepPlan wanted = plan;
-      growing = true;
-      growing = owner.later(() -> addArena(wanted)) && growing;
-    }
   }
 
   private void addArena(StepPlan wanted) {
@@ -330,7 +339,7 @@ final class StepSequence {
 
   private synchronized void note(StepArena arena, boolean whole) {
     if (!whole) {
-      departures.increment();
+      counts.departures.increment();
     }
     outcomes = (outcomes << 1) | (whole ? 0 : 1);
     if (phase == Phase.PLANNED
@@ -339,7 +348,7 @@ final class StepSequence {
       outcomes = 0;
       dropPlan();
       startLearning();
-      replans.increment();
+      counts.replans.increment();
     }
     releaseLeaving();
   }
@@ -353,7 +362,7 @@ final class StepSequence {
 
   /** A step has ended on another thread than its own. */
   synchronized void gaveUp(StepArena arena) {
-    departures.increment();
+    counts.departures.increment();
     arenas = Arrays.stream(arenas).filter(other -> other != arena).toArray(StepArena[]::new);
     leaving.add(arena);
     if (++givenUp >= MAX_GIVEN_UP) {
@@ -367,7 +376,7 @@ final class StepSequence {
         arena -> {
           boolean released = arena.tryRelease();
           if (released) {
-            forget(arena);
+            counts.forget(arena);
           }
           return released;
         });
@@ -386,17 +395,12 @@ final class StepSequence {
         && arenas[kept - 1].isFree()
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
         && arenas[kept - 1].tryRelease()) {
-      forget(arenas[--kept]);
+      counts.forget(arenas[--kept]);
     }
     if (kept < arenas.length) {
       arenas = Arrays.copyOf(arenas, kept);
     }
     return before - reservedBytes();
-  }
-
-  private void forget(StepArena arena) {
-    stepsOfGoneArenas += arena.steps();
-    arena.addUsesTo(gone);
   }
 
   PlannedSteps owner() {
@@ -426,27 +430,16 @@ final class StepSequence {
   }
 
   synchronized void addTo(StepStats.Sum sum) {
-    List<StepArena> all = all();
-    sum.plannedSteps += stepsOfGoneArenas;
-    for (StepArena arena : all) {
-      sum.plannedSteps += arena.steps();
-      sum.arenaBytes += arena.bytes();
-    }
-    sum.arenas += all.size();
+    counts.addTo(sum, all());
     sum.plans += plan == null ? 0 : 1;
-    sum.replans += replans.sum();
-    sum.departedSteps += departures.sum();
-    sum.unplannedSteps += unplannedSteps.sum();
   }
 
-  synchronized void addTo(PoolCounts counts) {
-    counts.addPast(gone);
-    all().forEach(arena -> arena.addTo(counts));
+  synchronized void addTo(PoolCounts sum) {
+    counts.addTo(sum, all());
   }
 
   synchronized void clearLargest() {
-    gone.largestBytes = 0;
-    all().forEach(StepArena::clearLargest);
+    counts.clearLargest(all());
   }
 
   synchronized long reservedBytes() {
@@ -485,7 +478,7 @@ final class StepSequence {
   synchronized void free() {
     for (StepArena arena : all()) {
       arena.free();
-      forget(arena);
+      counts.forget(arena);
     }
     leaving.clear();
     arenas = NO_ARENAS;

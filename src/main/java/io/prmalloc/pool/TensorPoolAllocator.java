@@ -16,10 +16,13 @@ import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
-import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -70,6 +73,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final SubAllocator source;
   private final MemoryPlanner planner;
   private final double maxOversize;
+  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -77,8 +81,9 @@ public final class TensorPoolAllocator implements Allocator {
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
-
+  private final PoolWatch watch;
   private final RawAddresses raw;
+  private final SlowWay slowWay;
   private final PlannedSteps steps;
   private final Housekeeping housekeeping;
 
@@ -93,16 +98,20 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
     this.maxOversize = builder.maxOversize();
+    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
+    this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, directory, outside::noteReserved);
     this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
     this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
+    this.slowWay = new SlowWay(this, small, books, watch);
     this.housekeeping = new Housekeeping(this, books, builder);
     planner.bind(this::onPlan, steps);
+    watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);
     housekeeping.start();
   }
@@ -111,8 +120,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void adopt(KeptPlan kept) {
     try {
       if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
-        KeptPool pool = kept.pool().get();
-        serve(pool.plan(), pool.reservedBlocks().stream().mapToInt(Integer::intValue).toArray());
+        serve(kept.pool().get());
         planner.skip();
       }
       steps.adopt(kept.steps());
@@ -127,13 +135,8 @@ public final class TensorPoolAllocator implements Allocator {
     return log.release(address) || steps.closeRaw(address);
   }
 
-  /** What came back to the heap of regions was tracked by the planner or by a step. */
   private void released(Object ticket) {
-    if (ticket instanceof LearningStep.Life life) {
-      life.end();
-    } else {
-      planner.trackFree((Tracked) ticket);
-    }
+    watch.released(ticket);
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
@@ -158,6 +161,58 @@ public final class TensorPoolAllocator implements Allocator {
    */
   public ScopedMemoryCollector collect() {
     return planner.collect();
+  }
+
+  /**
+   * Records what goes out and comes back from now on, with {@link RecordingOptions#DEFAULT}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file) {
+    return record(file, RecordingOptions.DEFAULT);
+  }
+
+  /**
+   * Records what goes out and comes back from now on. Of what is out already nothing is recorded.
+   * Requests take a longer way meanwhile, and as long as before when it is over.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file must not be there yet
+   * @param options how large the file may become, and what happens when it is written too slowly
+   * @return to be closed when there is enough; closed with the allocator else
+   * @throws UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the allocator is closed
+   */
+  public Recording record(Path file, RecordingOptions options) {
+    return watch.record(file, options);
+  }
+
+  /**
+   * How many leaks were reported; what is too old by now is reported first. 0 if nothing is watched
+   * for leaks.
+   *
+   * <p>Threading: any thread.
+   */
+  public long leaks() {
+    return watch.leaks();
+  }
+
+  /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
+  private void observe(boolean observed) {
+    steps.observe(observed);
+    small.observe(observed);
+    BinTable table = bins;
+    if (table != null) {
+      table.observe(observed);
+      // Publishes it again, for the way was barred by a plain write.
+      bins = table;
+    }
   }
 
   /**
@@ -198,7 +253,7 @@ public final class TensorPoolAllocator implements Allocator {
     return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
   }
 
-  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
+  /** A block that is at hand, or null; what it does not find is for {@link SlowWay}. */
   PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
@@ -210,61 +265,11 @@ public final class TensorPoolAllocator implements Allocator {
     return table == null ? null : table.take(bytes + largeHeader);
   }
 
-  /** {@link #takeSlowly} out of line: see {@link OutOfLine}. */
+  /** {@link SlowWay#take} out of line: see {@link OutOfLine}. */
   Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
     return depth > 0
         ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
-        : takeSlowly(bytes, alignment, smallHeader, largeHeader);
-  }
-
-  /** What the first look did not find. */
-  private Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
-    try {
-      return takeFromNext(bytes, alignment, smallHeader, largeHeader);
-    } catch (OutOfNativeMemoryException refused) {
-      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
-      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
-    }
-  }
-
-  private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return alignment <= SizeClasses.MAX_ALIGNMENT
-          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
-          : outside.acquire(bytes, alignment, largeHeader, null);
-    }
-    BinTable table = bins;
-    if (table == null) {
-      return takeOutside(bytes, alignment, largeHeader);
-    }
-    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
-    if (pooled != null) {
-      return pooled;
-    }
-    Block unpooled = takeOutside(bytes, alignment, largeHeader);
-    table.countUnserved(bytes + largeHeader);
-    return unpooled;
-  }
-
-  private Block takeOutside(long bytes, int alignment, int headerBytes) {
-    if (closed) {
-      // The heap would say so too, but only after it had asked the system for memory.
-      throw new IllegalStateException("allocator " + name() + " is closed");
-    }
-    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
-    if (tracked == null) {
-      return outside.acquire(bytes, alignment, headerBytes, null);
-    }
-    boolean taken = false;
-    try {
-      Block block = outside.acquire(bytes, alignment, headerBytes, tracked);
-      taken = true;
-      return block;
-    } finally {
-      if (!taken) {
-        planner.trackFailure(tracked);
-      }
-    }
+        : slowWay.take(bytes, alignment, smallHeader, largeHeader);
   }
 
   @Override
@@ -285,24 +290,25 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void onPlan(LifetimePlan made) {
-    int[] blocks = new Rehearsal(made, maxOversize).run();
+    KeptPool best = PlanChoice.best(made, policies, maxOversize);
     try {
-      serve(made, blocks);
+      serve(best);
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
     }
   }
 
-  private void serve(LifetimePlan made, int[] blocks) {
+  private void serve(KeptPool chosen) {
     lifecycle.lock();
     try {
       if (closed || bins != null) {
         return;
       }
       Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(made, blocks, maxOversize);
+      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
       // and deallocatePooled.
+      table.observe(watch.isObserved());
       bins = table;
       outside.noteReserved();
       takeover.finish(table.arenaBytes(), () -> populate(table));
@@ -411,22 +417,13 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Gives memory back that nobody uses: arenas that no step has, slabs with nothing out, and, page
-   * by page, free blocks of the plan's arena; then asks the C library to do the same with its heap.
-   *
-   * <p>Costs a system call for each free block that was used since the last time, and the C
-   * library's heap is locked for some milliseconds. What went is missed by the next to use it: a
-   * page fault for every page, and planned steps are served from shared memory until they have an
-   * arena again. So it is for idle times; see {@link TensorPoolBuilder#trimAfterIdle}. Nothing is
-   * lost, and nobody waits but for those who switch to a plan, close or trim at that moment.
-   *
-   * <p>Pages go where native calls work and the memory is not locked; else only whole arenas and
-   * slabs do.
+   * Gives memory back that nobody uses: step arenas, empty slabs, the pages of the plan's free
+   * blocks, and what the C library keeps. Others go on meanwhile. Costs some milliseconds, and page
+   * faults later; {@code docs/observability.md} and {@link TensorPoolBuilder#trimAfterIdle}.
    *
    * <p>Threading: any thread.
    *
-   * @return how many bytes went, without the C library's; 0 if there was nothing, or the allocator
-   *     is closed
+   * @return how many bytes went, without the C library's; 0 of an allocator that is closed
    */
   public long trim() {
     lifecycle.lock();
@@ -455,12 +452,14 @@ public final class TensorPoolAllocator implements Allocator {
         return;
       }
       if (!Retirement.tryAll(steps, small, bins, outside)) {
+        watch.stillInUse();
         throw books.stillInUse();
       }
       release();
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   /**
@@ -473,6 +472,7 @@ public final class TensorPoolAllocator implements Allocator {
     lifecycle.lock();
     try {
       if (!closed) {
+        watch.stillInUse();
         outside.closeForcibly();
         release();
         log.forget();
@@ -480,10 +480,12 @@ public final class TensorPoolAllocator implements Allocator {
     } finally {
       lifecycle.unlock();
     }
+    watch.poolClosed();
   }
 
   private void release() {
     closed = true;
+    watch.close();
     housekeeping.stop();
     BinTable table = bins;
     closedBins = table;

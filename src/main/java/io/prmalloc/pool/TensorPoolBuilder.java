@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
@@ -30,6 +31,9 @@ public final class TensorPoolBuilder {
   private Executor executor;
   private PlannerSettings settings;
   private double maxOversize = 2;
+  private LeakDetection leakDetection;
+  private Consumer<Leak> leakListener = leak -> {};
+  private PoolPolicies policies;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
@@ -60,6 +64,10 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  PoolPolicies policies() {
+    return policies != null ? policies : PoolPolicies.fromProperty();
   }
 
   /** What to start with. */
@@ -223,6 +231,17 @@ public final class TensorPoolBuilder {
   }
 
   /**
+   * Which plans compete for the shared pool; default what the system property {@code
+   * prmalloc.policies} says, else {@link PoolPolicies#ALL}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder policies(PoolPolicies value) {
+    policies = value;
+    return this;
+  }
+
+  /**
    * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
    * it is shared memory.
    *
@@ -356,17 +375,52 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Makes the allocator.
+   * Which allocations are watched for leaks; default what the system property {@code
+   * prmalloc.leakDetection} says ({@code off}, {@code simple} or {@code paranoid}), else {@link
+   * LeakDetection#OFF}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder leakDetection(LeakDetection value) {
+    leakDetection = value;
+    return this;
+  }
+
+  /**
+   * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
+   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param value must not throw
+   */
+  public TensorPoolBuilder leakListener(Consumer<Leak> value) {
+    leakListener = value;
+    return this;
+  }
+
+  LeakDetection leakDetection() {
+    return leakDetection != null ? leakDetection : LeakDetection.fromProperty();
+  }
+
+  Consumer<Leak> leakListener() {
+    return leakListener;
+  }
+
+  /**
+   * Makes the allocator. If the system property {@value RecordProperty#NAME} is set, it records
+   * from the start.
    *
    * <p>Threading: not safe.
    *
    * @throws IllegalArgumentException if a system property or environment variable holds nonsense
-   * @throws UncheckedIOException if a plan is to be read from a file and cannot be
+   * @throws UncheckedIOException if a plan is to be read from a file and cannot be, or a
+   *     recording's file cannot be written
    * @throws PlanFormatException if such a file holds none
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
    */
   public TensorPoolAllocator build() {
-    return new TensorPoolAllocator(this);
+    return RecordProperty.obey(new TensorPoolAllocator(this));
   }
 }

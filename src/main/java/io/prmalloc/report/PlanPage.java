@@ -9,10 +9,8 @@ import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanReport;
 import io.prmalloc.trace.planning.PlanRun;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,8 +28,6 @@ public final class PlanPage {
   // arrays: some 30 bytes a tensor and 10 more a plan. The page draws them on a canvas, so that
   // tens of thousands of rectangles are no elements of a document.
 
-  private static final String PLACE = "/*DATA*/";
-
   private PlanPage() {}
 
   /**
@@ -47,17 +43,7 @@ public final class PlanPage {
       throw new IllegalArgumentException(
           "sizes of " + report.tensors().dimensions() + " dimensions have no address to draw");
     }
-    String page = template();
-    int place = page.indexOf(PLACE);
-    return page.substring(0, place) + data(report) + page.substring(place + PLACE.length());
-  }
-
-  private static String template() {
-    try (InputStream in = PlanPage.class.getResourceAsStream("plan.html")) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Pages.fill("plan.html", data(report));
   }
 
   private static String data(PlanReport report) {
@@ -85,8 +71,7 @@ public final class PlanPage {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    // A name could end the script element.
-    return text.toString().replace("<", "\\u003c");
+    return text.toString();
   }
 
   private static void writeNumbers(

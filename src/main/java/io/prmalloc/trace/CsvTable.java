@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,12 +8,15 @@ import java.util.List;
  * A table of comma-separated values with a header. A cell that holds a comma, a quote or a blank at
  * its end stands in double quotes, with its own quotes doubled; a cell is one line.
  *
+ * <p>Only the header is in memory: the rest is read again from the file when it is wanted.
+ *
  * <p>Threading: immutable.
  *
+ * @param file what errors call the file
  * @param header the names of the columns
- * @param rows the cells, each row as long as the header
+ * @param source the file
  */
-record CsvTable(List<String> header, List<List<String>> rows) {
+record CsvTable(String file, List<String> header, TextLines.Source source) {
 
   /**
    * The cells of a line.
@@ -67,14 +71,31 @@ record CsvTable(List<String> header, List<List<String>> rows) {
     throw new IllegalArgumentException("a quote is not closed");
   }
 
-  /** This table with a column more, at its end; a column of that name is replaced where it is. */
-  CsvTable withColumn(String name, List<String> cells) {
+  /**
+   * Writes this table with a column more, at its end; a column of that name is replaced where it
+   * is. Every line is ended by LF.
+   *
+   * @param cells one for each row
+   * @throws IllegalStateException if the file has changed since it was read
+   * @throws IOException if it cannot be written
+   */
+  void writeWithColumn(String name, List<String> cells, Appendable out) throws IOException {
     int at = header.indexOf(name);
-    List<List<String>> wider = new ArrayList<>(rows.size());
-    for (int i = 0; i < rows.size(); i++) {
-      wider.add(withCell(rows.get(i), at, cells.get(i)));
+    append(out, withCell(header, at, name));
+    int row = 0;
+    try (TextLines lines = new TextLines(file, source)) {
+      boolean same = lines.next() && cells(lines.line()).equals(header);
+      while (same && lines.next()) {
+        List<String> read = cells(lines.line());
+        same = row < cells.size() && read.size() == header.size();
+        if (same) {
+          append(out, withCell(read, at, cells.get(row++)));
+        }
+      }
+      if (!same || row < cells.size()) {
+        throw new IllegalStateException(file + " has changed while it was in use");
+      }
     }
-    return new CsvTable(withCell(header, at, name), wider);
   }
 
   private static List<String> withCell(List<String> row, int at, String cell) {
@@ -87,24 +108,14 @@ record CsvTable(List<String> header, List<List<String>> rows) {
     return wider;
   }
 
-  /** The table as text, every line ended by LF. */
-  @Override
-  public String toString() {
-    StringBuilder text = new StringBuilder();
-    append(text, header);
-    for (List<String> row : rows) {
-      append(text, row);
-    }
-    return text.toString();
-  }
-
-  private static void append(StringBuilder text, List<String> row) {
+  /** One line. */
+  static void append(Appendable out, List<String> row) throws IOException {
     for (int i = 0; i < row.size(); i++) {
       String cell = row.get(i);
       boolean quote = cell.contains(",") || cell.contains("\"") || !cell.equals(cell.strip());
-      text.append(i == 0 ? "" : ",");
-      text.append(quote ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
+      out.append(i == 0 ? "" : ",");
+      out.append(quote ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
     }
-    text.append('\n');
+    out.append('\n');
   }
 }

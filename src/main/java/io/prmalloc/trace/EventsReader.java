@@ -1,11 +1,7 @@
 package io.prmalloc.trace;
 
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CoderResult;
-import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.regex.Pattern;
 
 /**
@@ -37,20 +33,16 @@ final class EventsReader {
    * @throws TraceFormatException if a line is not of this format or cannot be, or there is none
    */
   static Trace read(String file, byte[] bytes) {
+    return read(file, TextLines.Source.of(bytes));
+  }
+
+  /** The same, of a text that need not fit into memory. */
+  static Trace read(String file, TextLines.Source source) {
     Trace.Builder trace = Trace.builder(file);
-    String text = decode(file, bytes);
-    long line = 0;
-    for (int from = 0; from < text.length(); ) {
-      int to = text.indexOf('\n', from);
-      if (to < 0) {
-        to = text.length();
+    try (TextLines lines = new TextLines(file, source)) {
+      while (lines.next()) {
+        readLine(file, lines.number(), lines.line(), trace);
       }
-      line++;
-      String content = text.substring(from, to).strip();
-      if (!content.isEmpty()) {
-        readLine(file, line, content, trace);
-      }
-      from = to + 1;
     }
     Trace step = trace.build();
     if (step.tensorCount() == 0) {
@@ -93,26 +85,6 @@ final class EventsReader {
     }
   }
 
-  /** Strict, because a replaced character could make one id of two. */
-  static String decode(String file, byte[] bytes) {
-    CharsetDecoder decoder =
-        StandardCharsets.UTF_8
-            .newDecoder()
-            .onMalformedInput(CodingErrorAction.REPORT)
-            .onUnmappableCharacter(CodingErrorAction.REPORT);
-    ByteBuffer in = ByteBuffer.wrap(bytes);
-    CharBuffer out = CharBuffer.allocate(bytes.length);
-    CoderResult result = decoder.decode(in, out, true);
-    if (result.isError()) {
-      long line = 1;
-      for (int i = 0; i < in.position(); i++) {
-        line += bytes[i] == '\n' ? 1 : 0;
-      }
-      throw TraceFormatException.atLine(file, line, "is not text in UTF-8");
-    }
-    return out.flip().toString();
-  }
-
   /** A field as an error shows it: a binary file's line can be its whole length. */
   static String shorten(String field) {
     String plain = field.replaceAll("\\p{Cntrl}", "?");
@@ -126,15 +98,25 @@ final class EventsReader {
    */
   static String write(Trace trace) {
     StringBuilder text = new StringBuilder(16 * trace.eventCount());
+    try {
+      write(trace, text);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    return text.toString();
+  }
+
+  /** The same, to somewhere else. Threading: any thread. */
+  static void write(Trace trace, Appendable out) throws IOException {
     for (int i = 0; i < trace.eventCount(); i++) {
       int event = trace.event(i);
       if (event >= 0) {
-        text.append("a ").append(trace.id(event)).append(' ').append(trace.sizeBytes(event));
+        out.append("a ").append(trace.id(event)).append(' ');
+        out.append(Long.toString(trace.sizeBytes(event)));
       } else {
-        text.append("f ").append(trace.id(~event)).append(" 0");
+        out.append("f ").append(trace.id(~event)).append(" 0");
       }
-      text.append('\n');
+      out.append('\n');
     }
-    return text.toString();
   }
 }

@@ -5,7 +5,9 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import java.io.CharConversionException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,13 +55,21 @@ final class JsonReader implements AutoCloseable {
   static JsonReader open(Path path) {
     String file = path.toString();
     try {
-      // The whole file first: from here on every exception of the parser is about its content.
-      byte[] bytes = Files.readAllBytes(path);
-      JsonReader reader = new JsonReader(file, FACTORY.createParser(bytes));
-      if (reader.next() == null) {
-        throw TraceFormatException.ofFile(file, "is empty instead of JSON");
+      // Closed with the parser.
+      InputStream in = Files.newInputStream(path);
+      JsonReader reader = new JsonReader(file, FACTORY.createParser(in));
+      boolean opened = false;
+      try {
+        if (reader.next() == null) {
+          throw TraceFormatException.ofFile(file, "is empty instead of JSON");
+        }
+        opened = true;
+        return reader;
+      } finally {
+        if (!opened) {
+          reader.close();
+        }
       }
-      return reader;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -214,6 +224,9 @@ final class JsonReader implements AutoCloseable {
           file,
           json.getLocation().getLineNr(),
           "is not JSON: " + firstLine(json.getOriginalMessage()));
+    }
+    if (!(e instanceof JsonProcessingException) && !(e instanceof CharConversionException)) {
+      throw new UncheckedIOException(e);
     }
     return TraceFormatException.ofFile(file, "is not JSON: " + firstLine(e.getMessage()));
   }

@@ -34,7 +34,6 @@ final class LivesReader {
   private final List<String> ids = new ArrayList<>();
   private final List<TensorUsageRecord> records = new ArrayList<>();
   private final List<ShapedUsageRecord> shapedRecords = new ArrayList<>();
-  private final List<List<String>> rows = new ArrayList<>();
   private final Set<String> seen = new HashSet<>();
   private final Map<String, Integer> columns = new HashMap<>();
   private List<String> header;
@@ -64,37 +63,33 @@ final class LivesReader {
    * @throws TraceFormatException if a line is not of this format or cannot be
    */
   static TensorLifetimes read(String file, byte[] bytes, List<String> needed) {
-    LivesReader reader = new LivesReader(file, needed);
-    String text = EventsReader.decode(file, bytes);
-    if (text.startsWith("\uFEFF")) {
-      text = text.substring(1);
-    }
-    long line = 0;
-    for (int from = 0; from < text.length(); ) {
-      int to = text.indexOf('\n', from);
-      to = to < 0 ? text.length() : to;
-      line++;
-      String content = text.substring(from, to).strip();
-      if (!content.isEmpty()) {
-        try {
-          reader.readLine(content);
-        } catch (IllegalArgumentException refused) {
-          throw TraceFormatException.atLine(file, line, refused.getMessage());
-        }
-      }
-      from = to + 1;
-    }
-    return reader.finish();
+    return read(file, TextLines.Source.of(bytes), needed);
   }
 
-  private TensorLifetimes finish() {
+  /** The same, of a text that need not fit into memory, and is read again if it is written. */
+  static TensorLifetimes read(String file, TextLines.Source source, List<String> needed) {
+    LivesReader reader = new LivesReader(file, needed);
+    try (TextLines lines = new TextLines(file, source)) {
+      while (lines.next()) {
+        try {
+          reader.readLine(lines.line());
+        } catch (IllegalArgumentException refused) {
+          throw TraceFormatException.atLine(file, lines.number(), refused.getMessage());
+        }
+      }
+    }
+    return reader.finish(source);
+  }
+
+  private TensorLifetimes finish(TextLines.Source source) {
     if (header == null) {
       throw TraceFormatException.ofFile(file, "is empty; " + expected());
     }
     if (ids.isEmpty()) {
       throw TraceFormatException.ofFile(file, "holds no tensor behind its header");
     }
-    return new TensorLifetimes(file, ids, records, shapedRecords, new CsvTable(header, rows));
+    CsvTable table = new CsvTable(file, header, source);
+    return new TensorLifetimes(file, ids, records, shapedRecords, table);
   }
 
   private String expected() {
@@ -120,7 +115,6 @@ final class LivesReader {
     }
     readTensor(cells);
     ids.add(id);
-    rows.add(List.copyOf(cells));
   }
 
   private void readHeader(String content, List<String> cells) {

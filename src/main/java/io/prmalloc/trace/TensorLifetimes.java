@@ -5,8 +5,11 @@ import io.prmalloc.plan.ShapedUsageRecord;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -75,16 +78,19 @@ public final class TensorLifetimes {
 
   private static List<String> distinct(List<String> ids) {
     Set<String> taken = new HashSet<>(ids);
-    Set<String> seen = new HashSet<>();
+    // Which number an id that comes again gets next: to try them all from 2 on would be quadratic.
+    Map<String, Integer> next = new HashMap<>();
     List<String> distinct = new ArrayList<>(ids.size());
     for (String id : ids) {
+      Integer number = next.putIfAbsent(id, 2);
       String free = id;
-      // Not the id of a tensor that is still to come either.
-      for (int i = 2; !seen.add(free); i++) {
-        free = id + "#" + i;
-        while (taken.contains(free)) {
-          free = id + "#" + ++i;
-        }
+      if (number != null) {
+        // Not the id of a tensor that is still to come either.
+        do {
+          free = id + "#" + number++;
+        } while (taken.contains(free));
+        next.put(id, number);
+        taken.add(free);
       }
       distinct.add(free);
     }
@@ -198,6 +204,11 @@ public final class TensorLifetimes {
     return trace.build();
   }
 
+  /** How many columns the file has that are not looked at; 0 if it was no table. */
+  int furtherColumns() {
+    return table == null ? 0 : table.header().size() - LivesReader.LIFETIMES_COLUMNS.size();
+  }
+
   /**
    * As CSV with a column {@code offset}: the file as it was, or {@code id,lower,upper,size,offset}
    * if it was no table.
@@ -208,6 +219,26 @@ public final class TensorLifetimes {
    * @throws IllegalArgumentException if it is for more or fewer tensors
    */
   public String toCsv(OffsetsAssignment plan) {
+    StringBuilder text = new StringBuilder();
+    try {
+      writeCsv(plan, text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString();
+  }
+
+  /**
+   * The same, to somewhere else. A file that was a table is read again.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param plan an offset for each tensor
+   * @throws IllegalArgumentException if it is for more or fewer tensors
+   * @throws IllegalStateException if the file has changed since it was read
+   * @throws IOException if it cannot be written
+   */
+  public void writeCsv(OffsetsAssignment plan, Appendable out) throws IOException {
     if (plan.tensorCount() != count()) {
       throw new IllegalArgumentException(
           "the plan is for " + plan.tensorCount() + " tensors, but there are " + count());
@@ -216,20 +247,21 @@ public final class TensorLifetimes {
     for (int i = 0; i < count(); i++) {
       offsets.add(Long.toString(plan.offset(i)));
     }
-    return (table == null ? plainTable() : table).withColumn("offset", offsets).toString();
-  }
-
-  private CsvTable plainTable() {
-    List<List<String>> rows = new ArrayList<>(count());
+    if (table != null) {
+      table.writeWithColumn("offset", offsets, out);
+      return;
+    }
+    CsvTable.append(out, List.of("id", "lower", "upper", "size", "offset"));
     for (int i = 0; i < count(); i++) {
       TensorUsageRecord record = records.get(i);
-      rows.add(
+      CsvTable.append(
+          out,
           List.of(
               ids.get(i),
               Long.toString(record.firstTask()),
               Long.toString(record.lastTask() + 1),
-              Long.toString(record.sizeBytes())));
+              Long.toString(record.sizeBytes()),
+              offsets.get(i)));
     }
-    return new CsvTable(LivesReader.LIFETIMES_COLUMNS, rows);
   }
 }

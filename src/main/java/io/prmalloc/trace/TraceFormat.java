@@ -1,8 +1,6 @@
 package io.prmalloc.trace;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -24,7 +22,9 @@ public enum TraceFormat {
   /** CSV {@code id,size,first,last}: tasks, both included; sizes may be shapes, {@code 2x8}. */
   RECORDS,
   /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
-  GRAPH;
+  GRAPH,
+  /** What the recorder of a live allocator writes; the whole of it is one step. */
+  RECORDING;
 
   /** As the command line has it: {@code events}, {@code lifetimes}. Threading: any thread. */
   public String label() {
@@ -39,7 +39,8 @@ public enum TraceFormat {
    * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
    * not blank starts with {@code a} or {@code f} and a blank is {@code events}, one whose first
    * line names the columns of {@code lifetimes} or {@code records} is that, one that starts with a
-   * brace, or has TensorFlow Lite's mark or name, is {@code graph}.
+   * brace, or has TensorFlow Lite's mark or name, is {@code graph}, one with a recorder's mark is
+   * {@code recording}.
    *
    * <p>Threading: any thread.
    *
@@ -53,42 +54,30 @@ public enum TraceFormat {
     if (GraphInput.isModel(path)) {
       return GRAPH;
     }
-    String start = new String(startOf(path), StandardCharsets.UTF_8).replaceFirst("^\uFEFF", "");
-    if (start.isBlank()) {
+    if (RecordingTraces.isRecording(path)) {
+      return RECORDING;
+    }
+    TextLines.Start start = TextLines.startOf(TextLines.Source.of(path));
+    if (start == null) {
       throw TraceFormatException.ofFile(path.toString(), "is empty");
     }
-    long line = 1;
-    for (String content : start.lines().toList()) {
-      if (content.isBlank()) {
-        line++;
-      } else if (content.strip().matches("[af]([ \t].*)?")) {
-        return EVENTS;
-      } else if (LivesReader.isHeader(content, LivesReader.LIFETIMES_COLUMNS)) {
-        return LIFETIMES;
-      } else if (LivesReader.isHeader(content, LivesReader.RECORDS_COLUMNS)) {
-        return RECORDS;
-      } else if (content.strip().startsWith("{")) {
-        return GRAPH;
-      } else {
-        throw TraceFormatException.atLine(
-            path.toString(),
-            line,
-            "starts with `"
-                + EventsReader.shorten(content.strip())
-                + "`, which no known format does ("
-                + labels()
-                + ")");
-      }
+    if (start.text().matches("[af]([ \t].*)?")) {
+      return EVENTS;
+    } else if (LivesReader.isHeader(start.text(), LivesReader.LIFETIMES_COLUMNS)) {
+      return LIFETIMES;
+    } else if (LivesReader.isHeader(start.text(), LivesReader.RECORDS_COLUMNS)) {
+      return RECORDS;
+    } else if (start.text().startsWith("{")) {
+      return GRAPH;
     }
-    throw new AssertionError("text that is not blank has a line that is not");
-  }
-
-  private static byte[] startOf(Path path) {
-    try (var in = Files.newInputStream(path)) {
-      return in.readNBytes(4096);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    throw TraceFormatException.atLine(
+        path.toString(),
+        start.number(),
+        "starts with `"
+            + EventsReader.shorten(start.text())
+            + "`, which no known format does ("
+            + labels()
+            + ")");
   }
 
   /**
@@ -105,8 +94,12 @@ public enum TraceFormat {
   public Trace read(Path path, Integer batch) {
     return switch (this) {
       case MNN -> MnnReader.read(path, batch).toTrace();
-      case EVENTS -> EventsReader.read(path.toString(), bytes(path, batch));
+      case EVENTS -> EventsReader.read(path.toString(), source(path, batch));
       case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
+      case RECORDING -> {
+        checkNoBatch(path, batch);
+        yield RecordingTraces.read(path);
+      }
     };
   }
 
@@ -123,12 +116,12 @@ public enum TraceFormat {
    */
   public TensorLifetimes readLifetimes(Path path, Integer batch) {
     return switch (this) {
-      case EVENTS -> TensorLifetimes.of(read(path, batch));
+      case EVENTS, RECORDING -> TensorLifetimes.of(read(path, batch));
       case MNN -> MnnReader.read(path, batch).toLifetimes();
       case LIFETIMES ->
-          LivesReader.read(path.toString(), bytes(path, batch), LivesReader.LIFETIMES_COLUMNS);
+          LivesReader.read(path.toString(), source(path, batch), LivesReader.LIFETIMES_COLUMNS);
       case RECORDS ->
-          LivesReader.read(path.toString(), bytes(path, batch), LivesReader.RECORDS_COLUMNS);
+          LivesReader.read(path.toString(), source(path, batch), LivesReader.RECORDS_COLUMNS);
       case GRAPH -> {
         checkNoBatch(path, batch);
         yield TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
@@ -143,12 +136,8 @@ public enum TraceFormat {
     }
   }
 
-  private byte[] bytes(Path path, Integer batch) {
+  private TextLines.Source source(Path path, Integer batch) {
     checkNoBatch(path, batch);
-    try {
-      return Files.readAllBytes(path);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return TextLines.Source.of(path);
   }
 }

@@ -96,6 +96,14 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
             + ", which knows no operators and times; a directory of profiler files does (mnn)");
   }
 
+  /** The format that was said or is told from the content; null for a sample. */
+  TraceFormat detectedFormat() {
+    if (text.startsWith(SAMPLE)) {
+      return null;
+    }
+    return format == null ? TraceFormat.detect(Path.of(text)) : format;
+  }
+
   private String sampleName() {
     if (format != null || batch != null) {
       throw new IllegalArgumentException(text + " takes neither --format nor --batch");

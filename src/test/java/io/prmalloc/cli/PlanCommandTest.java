@@ -185,7 +185,7 @@ class PlanCommandTest {
     assertEquals(
         "strategy kind total bytes factor objects millis valid",
         lines.get(2).replaceAll(" +", " "));
-    assertEquals(3 + 14, lines.size(), outcome.out());
+    assertEquals(3 + 16, lines.size(), outcome.out());
   }
 
   @Test
@@ -256,14 +256,14 @@ class PlanCommandTest {
       delimiter = '|',
       value = {
         "--strategy best|strategy `best` is none of naive, equality, greedy-in-order,"
-            + " greedy-by-breadth, greedy-by-size, greedy-best, min-cost-flow, exact, all",
+            + " greedy-by-breadth, greedy-by-size, greedy-best, min-cost-flow, heuristic, exact, all",
         "--alignment 48|alignment 48 is not a power of two from 1 to 1073741824",
         "--alignment 0|alignment 0 is not a power of two from 1 to 1073741824",
         "--capacity -1|capacity -1 is negative; the least is 0",
         "--timeout 0|timeout 0.0 is not more than 0 and at most 1e9 seconds",
         "--timeout NaN|timeout NaN is not more than 0 and at most 1e9 seconds",
         "--format csv|Invalid value for option '--format': expected one of [EVENTS, MNN, LIFETIMES,"
-            + " RECORDS, GRAPH] (case-insensitive) but was 'csv' (see `prmalloc plan --help`)",
+            + " RECORDS, GRAPH, RECORDING] (case-insensitive) but was 'csv' (see `prmalloc plan --help`)",
         "--batch 2|--batch 2 means nothing to the format records of FILE",
         "--subgraph 0|--subgraph 0 means nothing to FILE, which is no .tflite model",
         "--format lifetimes|FILE:1: `id,size,first,last` has no column `lower`; expected the header"
@@ -327,5 +327,65 @@ class PlanCommandTest {
       assertEquals(2, outcome.exitCode());
       assertEquals("prmalloc: " + options[1] + System.lineSeparator(), outcome.err());
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"Squeezenet,2", "MobilenetV2,4"})
+  void shouldPlaceAsTheReferenceDoesWhenTheStrategyIsHeuristic(String model, int batch)
+      throws IOException {
+    JsonNode expected =
+        JSON.readTree(SharedData.path("expected/mnn.json").toFile()).get(model + "." + batch);
+    String profile = SharedData.path("mnn/" + model).toString();
+
+    JsonNode life = json("plan", profile, "--batch=" + batch, "--strategy=heuristic", "--json");
+    JsonNode size =
+        json("plan", profile, "--batch=" + batch, "--strategy=heuristic", "--order=size", "--json");
+
+    JsonNode result = life.get("results").get(0);
+    assertEquals(expected.get("heuristicLifeOrderBytes"), result.get("totalBytes"));
+    assertEquals("offsets", result.get("kind").asText());
+    assertEquals(64, result.get("alignment").asInt());
+    assertTrue(result.get("valid").asBoolean());
+    assertEquals(
+        expected.get("heuristicSizeOrderBytes"), size.get("results").get(0).get("totalBytes"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"swaps", "annealing"})
+  void shouldNeedLessWhenABetterOrderIsSearched(String search) throws IOException {
+    String profile = SharedData.path("mnn/Squeezenet").toString();
+    Path out = directory.resolve("placed.csv");
+
+    JsonNode report =
+        json(
+            "plan",
+            profile,
+            "--batch=2",
+            "--strategy=heuristic",
+            "--search=" + search,
+            "--tries=300",
+            "--seed=5",
+            "--out=" + out,
+            "--json");
+
+    JsonNode result = report.get("results").get(0);
+    assertTrue(result.get("totalBytes").asLong() < 133335552L, result.get("totalBytes").asText());
+    assertTrue(result.get("valid").asBoolean());
+    assertEquals(1081, Files.readAllLines(out).size());
+  }
+
+  @Test
+  void shouldRefuseWhenAnOrderMeansNothing() throws IOException {
+    String input = file("chain.csv", CHAIN).toString();
+
+    Outcome notHeuristic = Outcome.of("plan", input, "--strategy=naive", "--order=life");
+    Outcome notSearched = Outcome.of("plan", input, "--strategy=heuristic", "--seed=4");
+
+    assertEquals(2, notHeuristic.exitCode());
+    assertEquals(
+        "prmalloc: --order, --search, --seed and --tries are for the strategy heuristic\n",
+        notHeuristic.err());
+    assertEquals(2, notSearched.exitCode());
+    assertEquals("prmalloc: --seed and --tries are for --search\n", notSearched.err());
   }
 }

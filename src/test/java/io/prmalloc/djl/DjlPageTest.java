@@ -13,8 +13,11 @@ import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.PageCode;
+import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.pool.TensorPoolAllocator;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -82,6 +85,34 @@ class DjlPageTest {
     assertEquals(0, memory.stats().bytesInUse());
     third.close();
     assertThrows(IllegalStateException.class, third::bytes);
+  }
+
+  @Test
+  void shouldCloseTheArrayBeforeTheMemoryWhoeverClosesThem() {
+    PooledNDArray[] made = new PooledNDArray[1];
+    List<Boolean> arrayClosed = new ArrayList<>();
+    RegionVisitor watch =
+        RegionVisitor.of(
+            (region, index, bytes) -> {},
+            (region, index, bytes) -> {
+              try {
+                made[0].array().toByteArray();
+                arrayClosed.add(false);
+              } catch (IllegalStateException refused) {
+                arrayClosed.add(true);
+              }
+            });
+    try (Allocator watched = new CpuAllocator(SubAllocator.direct().withVisitors(0, watch))) {
+      for (boolean byManager : new boolean[] {false, true}) {
+        NDManager manager = newManager();
+        made[0] = PooledNDArray.create(manager, watched, new Shape(4), DataType.INT8);
+        if (!byManager) {
+          made[0].close();
+        }
+        manager.close();
+      }
+    }
+    assertEquals(List.of(true, true), arrayClosed);
   }
 
   @Test

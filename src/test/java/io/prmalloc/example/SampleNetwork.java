@@ -3,7 +3,6 @@ package io.prmalloc.example;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Random;
-import java.util.function.IntFunction;
 
 /**
  * Makes small image classifiers as ONNX models: two convolutions with ReLU, a mean over what is
@@ -132,10 +131,9 @@ public record SampleNetwork(int channels, int side, int firstStride, int secondS
 
   /** An input or output of numbers whose first dimension is the batch. */
   private static OnnxMessage value(String name, int... sizes) {
-    IntFunction<OnnxMessage> fixed = size -> new OnnxMessage().put(1, size);
     OnnxMessage shape = new OnnxMessage().put(1, new OnnxMessage().put(2, "batch"));
     for (int size : sizes) {
-      shape.put(1, fixed.apply(size));
+      shape.put(1, new OnnxMessage().put(1, size));
     }
     OnnxMessage type = new OnnxMessage().put(1, new OnnxMessage().put(1, FLOAT).put(2, shape));
     return new OnnxMessage().put(1, name).put(2, type);

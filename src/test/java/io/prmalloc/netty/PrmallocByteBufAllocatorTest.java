@@ -83,6 +83,19 @@ class PrmallocByteBufAllocatorTest {
   }
 
   @Test
+  void shouldGiveTheOldMemoryBackWhenABufferGrowsOrShrinks() {
+    ByteBuf buffer = buffers.directBuffer(16);
+    buffer.writeLong(1).writeLong(2).writeLong(3);
+    assertEquals(buffer.capacity(), buffers.metric().usedDirectMemory());
+    assertEquals(buffer.capacity(), memory.stats().bytesInUse());
+    buffer.capacity(8);
+    assertEquals(8, memory.stats().bytesInUse());
+    assertEquals(8, buffer.writerIndex());
+    assertEquals(1, buffer.readLong());
+    buffer.release();
+  }
+
+  @Test
   void shouldKeepTheBufferWhenThereIsNoMemoryToGrow() {
     ByteBuf buffer = buffers.directBuffer(LIMIT / 2);
     buffer.writeBytes("as before".getBytes(StandardCharsets.UTF_8));

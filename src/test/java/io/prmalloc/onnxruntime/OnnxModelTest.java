@@ -15,6 +15,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.PageCode;
+import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.example.SampleNetwork;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
@@ -241,30 +242,23 @@ class OnnxModelTest {
 
   @Test
   void shouldCloseTheTensorsBeforeTheMemory() throws OrtException {
-    List<String> events = new ArrayList<>();
-    TensorMemory watched =
-        bytes -> {
-          TensorMemory.Piece piece = TensorMemory.of(memory).take(bytes);
-          return new TensorMemory.Piece() {
-            @Override
-            public java.nio.ByteBuffer byteBuffer() {
-              return piece.byteBuffer();
-            }
-
-            @Override
-            public void close() {
-              events.add("memory");
-              piece.close();
-            }
-          };
-        };
-    OnnxModel other = OnnxModel.of(environment, session, watched);
-    Inference inference = other.inference().dimension("batch", 1).open();
-    inference.run();
-    assertEquals(List.of(), events);
-    inference.close();
-    assertEquals(List.of("memory", "memory"), events);
-    assertFalse(inference.input("image").toString().isEmpty());
+    Inference[] opened = new Inference[1];
+    List<Boolean> tensorsClosed = new ArrayList<>();
+    RegionVisitor watch =
+        RegionVisitor.of(
+            (region, index, bytes) -> {},
+            (region, index, bytes) -> {
+              tensorsClosed.add(opened[0].inputTensors.get("image").isClosed());
+              tensorsClosed.add(opened[0].pinnedOutputs.get("scores").isClosed());
+            });
+    try (Allocator watched = new CpuAllocator(SubAllocator.direct().withVisitors(0, watch))) {
+      OnnxModel other = OnnxModel.of(environment, session, watched);
+      opened[0] = other.inference().dimension("batch", 1).open();
+      opened[0].run();
+      assertFalse(opened[0].inputTensors.get("image").isClosed());
+      opened[0].close();
+      assertEquals(List.of(true, true, true, true), tensorsClosed);
+    }
   }
 
   @Test

@@ -483,10 +483,10 @@ class PlannedStepsTest {
     }
     List<String> lines = pool.dumpStats().lines().skip(3).toList();
     assertEquals(
-        "steps: planned 2, of them departed 0, unplanned 4, replans 0, arenas 1 of 65,664 bytes",
+        "steps: planned 2, of them departed 0, unplanned 4, replans 0, arenas 1 of 65,636 bytes",
         lines.get(0));
     assertTrue(lines.get(1).endsWith("key"), lines.get(1));
-    assertEquals("65,536 planned 2 0 3 1 65,664 -", lines.get(2).trim().replaceAll(" +", " "));
+    assertEquals("65,536 planned 2 0 3 1 65,636 -", lines.get(2).trim().replaceAll(" +", " "));
     assertEquals("131,072 learning 0 0 1 0 0 batch 8", lines.get(3).trim().replaceAll(" +", " "));
     assertEquals(4, lines.size());
   }

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.TensorLifetimes;
@@ -13,15 +12,12 @@ import io.prmalloc.trace.planning.PlanMethods;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
 import io.prmalloc.trace.planning.Planning;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -29,63 +25,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 class PlanPageTest {
 
-  private static final List<String> BROWSERS =
-      List.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome");
-
   @TempDir private Path directory;
+
+  private Browser browser() {
+    return new Browser(directory);
+  }
 
   private static PlanReport report(TensorLifetimes tensors, String... strategies)
       throws InterruptedException {
     PlanOptions options = new PlanOptions(1, Optional.empty(), OptionalLong.empty());
     Planning planning = new Planning(tensors, options, List.of(strategies), Optional.empty());
     return new PlanReport(tensors, options, planning.run((strategy, done, total) -> {}));
-  }
-
-  /**
-   * The page as a browser leaves it after its scripts ran, and after another that a test adds.
-   * Skipped where there is no browser.
-   */
-  private String inBrowser(String page, String script) throws IOException, InterruptedException {
-    Optional<String> browser = BROWSERS.stream().filter(b -> Files.exists(Path.of(b))).findFirst();
-    assumeTrue(browser.isPresent(), "there is no Chromium at " + BROWSERS);
-    Path file =
-        Files.writeString(
-            directory.resolve("page.html"),
-            page.replace("</body>", "<script>" + script + "</script></body>"));
-    Path out = directory.resolve("dom");
-    Path err = directory.resolve("err");
-    Process process =
-        new ProcessBuilder(
-                browser.get(),
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--user-data-dir=" + directory.resolve("profile"),
-                "--window-size=1200,800",
-                "--virtual-time-budget=20000",
-                "--dump-dom",
-                file.toUri().toString())
-            .redirectOutput(out.toFile())
-            .redirectError(err.toFile())
-            .start();
-    if (!process.waitFor(5, TimeUnit.MINUTES)) {
-      process.destroyForcibly().waitFor();
-    }
-    assertEquals(0, process.exitValue(), Files.readString(err));
-    return Files.readString(out);
-  }
-
-  private static String attribute(String dom, String name) {
-    Matcher matcher = Pattern.compile("<body[^>]*\\b" + name + "=\"([^\"]*)\"").matcher(dom);
-    assertTrue(matcher.find(), name + " in " + dom.substring(0, Math.min(300, dom.length())));
-    return matcher.group(1);
-  }
-
-  private static String text(String dom, String id) {
-    Matcher matcher = Pattern.compile("id=\"" + id + "\"[^>]*>([^<]*)<").matcher(dom);
-    assertTrue(matcher.find(), "element " + id);
-    return matcher.group(1);
   }
 
   @Test
@@ -108,16 +58,16 @@ class PlanPageTest {
         document.body.dataset.none = document.getElementById("tip").hidden;
         """;
 
-    String dom = inBrowser(PlanPage.html(report(tensors, "greedy-by-size")), move);
+    String dom = browser().dom(PlanPage.html(report(tensors, "greedy-by-size")), move);
 
-    assertEquals("two &lt;/script&gt; tensors", text(dom, "name"));
+    assertEquals("two &lt;/script&gt; tensors", Browser.text(dom, "name"));
     assertEquals(
         "the &lt;b&gt;low&lt;/b&gt; one\n4,000 bytes at offset 0\nalive from 0 to 9",
-        attribute(dom, "data-low").replace("<", "&lt;").replace(">", "&gt;"));
+        Browser.attribute(dom, "data-low").replace("<", "&lt;").replace(">", "&gt;"));
     assertEquals(
         "the high one\n1,000 bytes at offset 4,000\nalive from 5 to 9",
-        attribute(dom, "data-high"));
-    assertEquals("true", attribute(dom, "data-none"));
+        Browser.attribute(dom, "data-high"));
+    assertEquals("true", Browser.attribute(dom, "data-none"));
   }
 
   @Test
@@ -137,16 +87,17 @@ class PlanPageTest {
         document.body.dataset.seen = seen.join(" ");
         """;
 
-    String dom = inBrowser(PlanPage.html(report), click);
+    String dom = browser().dom(PlanPage.html(report), click);
 
     String expected =
         PlanMethods.all().stream()
-            .map(method -> method.label() + "/offsets/128")
+            .map(strategy -> strategy.label() + "/offsets/128")
             .collect(Collectors.joining(" "));
-    assertEquals(expected, attribute(dom, "data-seen"));
-    assertEquals("greedy-by-size", attribute(dom, "data-started"));
-    assertTrue(Integer.parseInt(attribute(dom, "data-load-points")) > 50);
-    assertTrue(text(dom, "facts").contains("load 51,841,024 bytes"), text(dom, "facts"));
+    assertEquals(expected, Browser.attribute(dom, "data-seen"));
+    assertEquals("greedy-by-size", Browser.attribute(dom, "data-started"));
+    assertTrue(Integer.parseInt(Browser.attribute(dom, "data-load-points")) > 50);
+    assertTrue(
+        Browser.text(dom, "facts").contains("load 51,841,024 bytes"), Browser.text(dom, "facts"));
   }
 
   /** As many as a large model has, and the mouse goes over them. */
@@ -171,11 +122,11 @@ class PlanPageTest {
         document.getElementById("reset").click();
         """;
 
-    String dom = inBrowser(html, work);
+    String dom = browser().dom(html, work);
 
     assertTrue(html.length() < 2_000_000, html.length() + " characters");
-    assertEquals("20000", attribute(dom, "data-drawn"));
-    int closer = Integer.parseInt(attribute(dom, "data-closer"));
+    assertEquals("20000", Browser.attribute(dom, "data-drawn"));
+    int closer = Integer.parseInt(Browser.attribute(dom, "data-closer"));
     assertTrue(closer > 0 && closer < 10_000, closer + " drawn when zoomed in");
   }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.SharedData;
+import io.prmalloc.plan.TensorUsageRecord;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +60,30 @@ class MnnReaderTest {
         java.util.stream.IntStream.range(0, 6).mapToObj(trace::id).toList());
     assertEquals(3_000_000_105L, trace.loadBytes());
     assertEquals(directory + " batch 4", trace.name());
+  }
+
+  /** An operator is a task; what is never released or freed lives to the last. */
+  @Test
+  void shouldLiveByOperatorsWhenReadAsLifetimes() throws IOException {
+    write(
+        "Net.4.resize_info.json",
+        """
+        [[["alloc", "0:0"], ["alloc", "0:1"], ["free", "0:1"]],
+         [["alloc", "1:0"], ["free", "1:0"]]]
+        """);
+
+    TensorLifetimes tensors = TraceFormat.MNN.readLifetimes(directory, 4);
+
+    assertEquals(List.of("0", "0:0", "0:1", "1", "2", "1:0"), tensors.ids());
+    assertEquals(
+        List.of(
+            new TensorUsageRecord(100, 0, 1),
+            new TensorUsageRecord(10, 0, 1),
+            new TensorUsageRecord(20, 0, 0),
+            new TensorUsageRecord(3_000_000_000L, 1, 1),
+            new TensorUsageRecord(0, 1, 1),
+            new TensorUsageRecord(5, 1, 1)),
+        tensors.records());
   }
 
   @Test

@@ -49,7 +49,7 @@ class TraceFormatTest {
 
     assertEquals(
         file
-            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph)",
+            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph, recording)",
         wrong.getMessage());
   }
 

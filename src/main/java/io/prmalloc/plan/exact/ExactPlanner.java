@@ -26,6 +26,8 @@ import java.util.function.BooleanSupplier;
  */
 public final class ExactPlanner {
 
+  private static final long NO_GOAL = -1;
+
   private final ExactOptions options;
 
   /** Threading: any thread. */
@@ -72,7 +74,7 @@ public final class ExactPlanner {
    *     up to it, together pass 2^63 − 1
    */
   public ExactPlan minimize(List<TensorUsageRecord> records, long alignment, PlanWatcher watcher) {
-    return search(records, alignment, 0, watcher);
+    return search(records, alignment, NO_GOAL, watcher);
   }
 
   /**
@@ -110,9 +112,28 @@ public final class ExactPlanner {
     Problem problem = new Problem(records, alignment);
     long nanos = options.timeout().map(ExactPlanner::nanos).orElse(0L);
     Incumbent incumbent = new Incumbent(problem, watcher, goal, nanos);
-    incumbent.offer(
-        problem.offsetsIn(MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, alignment)));
+    SearchThreads threads = new SearchThreads(incumbent, problem.count());
+    // What is promised at least; it costs little, and may run beside the search.
+    threads.start(() -> incumbent.offer(greedyBySize(problem)), false);
+    boolean isHuge = Neighbours.isTooMany(problem);
+    if (isHuge || options.threads() == 1) {
+      threads.join();
+    }
+    Neighbours neighbours = isHuge || incumbent.isOver() ? null : new Neighbours(problem);
+    for (int number = 0; number < options.threads() && !incumbent.isOver(); number++) {
+      threads.start(
+          isHuge
+              ? new GreedyWorker(problem, incumbent, options, number)
+              : new SearchWorker(problem, neighbours, incumbent, options, number),
+          true);
+    }
+    threads.join();
     return incumbent.plan();
+  }
+
+  private static long[] greedyBySize(Problem problem) {
+    return problem.offsetsIn(
+        MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(problem.records(), problem.alignment()));
   }
 
   /** In nanoseconds; about 146 years where it is longer. */

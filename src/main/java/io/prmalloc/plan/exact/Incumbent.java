@@ -18,12 +18,12 @@ final class Incumbent {
   private volatile long lowerBound;
   private volatile boolean over;
   private long[] best = {};
-  private ExactPlan reported;
+  private boolean hasPlan;
 
   /**
    * There is no plan yet.
    *
-   * @param goal a plan of at most that is good enough
+   * @param goal a plan of at most that is good enough; −1 if the smallest is wanted
    * @param nanos how long there is from now; 0 for ever
    */
   Incumbent(Problem problem, PlanWatcher watcher, long goal, long nanos) {
@@ -52,6 +52,7 @@ final class Incumbent {
       }
       best = offsets.clone();
       total = offered;
+      hasPlan = true;
       changed();
       return true;
     }
@@ -69,12 +70,12 @@ final class Incumbent {
   }
 
   private void changed() {
-    if (total <= Math.max(goal, lowerBound) || lowerBound > goal) {
+    boolean isDecided = goal >= 0 && (total <= goal || lowerBound > goal);
+    if (hasPlan && (total <= lowerBound || isDecided)) {
       over = true;
     }
-    if (best.length > 0) {
-      reported = new ExactPlan(problem.plan(best), Math.min(lowerBound, total));
-      watcher.improved(reported);
+    if (hasPlan) {
+      watcher.improved(plan());
     }
   }
 
@@ -97,7 +98,7 @@ final class Incumbent {
     return lowerBound;
   }
 
-  /** What is good enough. */
+  /** What is good enough; −1 if only the smallest is. */
   long goal() {
     return goal;
   }

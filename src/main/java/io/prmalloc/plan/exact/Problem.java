@@ -177,6 +177,21 @@ final class Problem {
     return (bytes + alignment - 1) & -alignment;
   }
 
+  /** All tensors, as the caller gave them. */
+  List<TensorUsageRecord> records() {
+    return records;
+  }
+
+  /** What every offset is a multiple of. */
+  long alignment() {
+    return alignment;
+  }
+
+  /** The place of a tensor in {@link #records}. */
+  int record(int tensor) {
+    return recordOf[tensor];
+  }
+
   /** How many tensors have a size. */
   int count() {
     return recordOf.length;
@@ -225,6 +240,11 @@ final class Problem {
   /** The total of every plan that lies tight is a multiple of this, from 1. */
   long step() {
     return step;
+  }
+
+  /** The least total that is larger. */
+  long nextTotal(long total) {
+    return total - total % step + step;
   }
 
   /** Where the tensors lie in a plan. */

@@ -1,5 +1,6 @@
 package io.prmalloc.plan.heuristic;
 
+import io.prmalloc.Requests;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.List;
@@ -12,26 +13,41 @@ import java.util.List;
  */
 public final class HeuristicPlanner {
 
+  /** What sizes are rounded up to at least, in bytes. */
+  public static final long LEAST_ALIGNMENT = 64;
+
+  /** The most tensors that are placed: more would take longer than anybody waits. */
+  public static final int MAX_TENSORS = 200_000;
+
   private HeuristicPlanner() {}
 
   /**
-   * Places the tensors. Sizes count as rounded up to 64 bytes, in the total too; a tensor of size 0
-   * lies at 0. n² for n tensors, with a small factor: 5,000 take some tens of milliseconds. An
-   * interrupt ends it with a {@link java.util.concurrent.CancellationException}.
+   * Places the tensors. Sizes count as rounded up to the alignment, in the total too; a tensor of
+   * size 0 lies at 0. n² for n tensors, with a small factor: 5,000 take some tens of milliseconds,
+   * 50,000 some seconds. An interrupt ends it with a {@link
+   * java.util.concurrent.CancellationException}.
    *
    * <p>Threading: any thread.
    *
-   * @return a plan whose offsets are multiples of 64
-   * @throws IllegalArgumentException if the rounded sizes together pass 2^63 − 1
+   * @param alignment what offsets are multiples of, a power of two from 1 to 2^30; less than {@link
+   *     #LEAST_ALIGNMENT} counts as that
+   * @throws IllegalArgumentException if the rounded sizes together pass 2^63 − 1, there are more
+   *     than {@link #MAX_TENSORS} tensors, or the alignment is out of its bounds
    */
   public static OffsetsAssignment assignOffsets(
-      List<TensorUsageRecord> records, PlacementOrder order) {
-    OrderPlacer placer = new OrderPlacer(records, order.seesGround());
-    long total = placer.place(order.sort(records), Long.MAX_VALUE);
-    return plan(records, placer.offsets(), total);
+      List<TensorUsageRecord> records, PlacementOrder order, long alignment) {
+    long granularity = granularity(records, alignment);
+    OrderPlacer placer = new OrderPlacer(records, order.seesGround(), granularity);
+    long total = placer.place(order.sort(records, granularity), Long.MAX_VALUE);
+    return OffsetsAssignment.of(records, placer.offsets(), granularity, total);
   }
 
-  static OffsetsAssignment plan(List<TensorUsageRecord> records, long[] offsets, long total) {
-    return OffsetsAssignment.of(records, offsets, OrderPlacer.ALIGNMENT, total);
+  static long granularity(List<TensorUsageRecord> records, long alignment) {
+    Requests.checkAlignment(alignment);
+    if (records.size() > MAX_TENSORS) {
+      throw new IllegalArgumentException(
+          "heuristic takes up to " + MAX_TENSORS + " tensors, not " + records.size());
+    }
+    return Math.max(alignment, LEAST_ALIGNMENT);
   }
 }

@@ -40,9 +40,6 @@ final class OrderPlacer {
   //
   // Tensors without size lie at 0 and are in nobody's way.
 
-  /** What sizes and offsets are rounded up to. */
-  static final long ALIGNMENT = 64;
-
   private static final long NO_END = Long.MAX_VALUE;
 
   private final int count;
@@ -68,9 +65,10 @@ final class OrderPlacer {
 
   /**
    * @param seesGround whether the gap below the first tensor of a task is a candidate
+   * @param alignment what sizes are rounded up to, a power of two
    * @throws IllegalArgumentException if the rounded sizes together pass 2^63 − 1
    */
-  OrderPlacer(List<TensorUsageRecord> records, boolean seesGround) {
+  OrderPlacer(List<TensorUsageRecord> records, boolean seesGround, long alignment) {
     this.count = records.size();
     this.seesGround = seesGround;
     sizes = new long[count];
@@ -80,7 +78,7 @@ final class OrderPlacer {
     long sum = 0;
     for (int i = 0; i < count; i++) {
       TensorUsageRecord record = records.get(i);
-      sizes[i] = rounded(record.sizeBytes());
+      sizes[i] = rounded(record.sizeBytes(), alignment);
       sum += sizes[i];
       if (sizes[i] < 0 || sum < 0) {
         throw new IllegalArgumentException(
@@ -109,9 +107,9 @@ final class OrderPlacer {
     depthChanges = new int[distinct + 1];
   }
 
-  /** A size rounded up to {@link #ALIGNMENT}; negative if that passes 2^63 − 1. */
-  static long rounded(long bytes) {
-    return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
+  /** A size rounded up; negative if that passes 2^63 − 1. */
+  static long rounded(long bytes, long alignment) {
+    return (bytes + alignment - 1) & -alignment;
   }
 
   /** How many tensors there are. */

@@ -34,6 +34,7 @@ public final class OrderSearch {
   private static final double BYTES_PER_TEMPERATURE = 10_000;
 
   private final List<TensorUsageRecord> records;
+  private final long granularity;
   private final SearchOptions options;
   private final SearchWatch watch;
   private final OrderPlacer placer;
@@ -50,35 +51,39 @@ public final class OrderSearch {
   private OrderSearch(
       List<TensorUsageRecord> records,
       PlacementOrder start,
+      long alignment,
       SearchOptions options,
       SearchWatch watch) {
     this.records = records;
+    granularity = HeuristicPlanner.granularity(records, alignment);
     this.options = options;
     this.watch = watch;
-    placer = new OrderPlacer(records, start.seesGround());
+    placer = new OrderPlacer(records, start.seesGround(), granularity);
     random = new SplittableRandom(options.seed());
     leastBytes = placer.loadBytes();
-    best = start.sort(records);
+    best = start.sort(records, granularity);
     present = best.clone();
   }
 
   /**
    * Searches until the time is over, the tries are used up, the load is reached, or the watch says
-   * so. Sizes count as rounded up to 64 bytes.
+   * so. Sizes and alignment count as with {@link HeuristicPlanner}.
    *
    * <p>Threading: any thread. An interrupt ends it with a {@link
    * java.util.concurrent.CancellationException}.
    *
    * @param start the order to start from, which also says which gaps are seen
+   * @param alignment as with {@link HeuristicPlanner#assignOffsets}
    * @return the best plan found
-   * @throws IllegalArgumentException if the rounded sizes together pass 2^63 − 1
+   * @throws IllegalArgumentException as with {@link HeuristicPlanner#assignOffsets}
    */
   public static OffsetsAssignment assignOffsets(
       List<TensorUsageRecord> records,
       PlacementOrder start,
+      long alignment,
       SearchOptions options,
       SearchWatch watch) {
-    return new OrderSearch(records, start, options, watch).search();
+    return new OrderSearch(records, start, alignment, options, watch).search();
   }
 
   private OffsetsAssignment search() {
@@ -96,7 +101,7 @@ public final class OrderSearch {
       }
     }
     placer.place(best, Long.MAX_VALUE);
-    return HeuristicPlanner.plan(records, placer.offsets(), bestBytes);
+    return OffsetsAssignment.of(records, placer.offsets(), granularity, bestBytes);
   }
 
   private void swapPairs() {

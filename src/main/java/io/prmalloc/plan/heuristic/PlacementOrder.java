@@ -31,11 +31,12 @@ public enum PlacementOrder {
   }
 
   /** The tensors in this order; equals stay as they are. Sizes count as rounded up. */
-  int[] sort(List<TensorUsageRecord> records) {
+  int[] sort(List<TensorUsageRecord> records, long alignment) {
     Comparator<TensorUsageRecord> byLife =
         Comparator.comparingLong((TensorUsageRecord r) -> r.lastTask() - r.firstTask()).reversed();
     Comparator<TensorUsageRecord> bySize =
-        Comparator.comparingLong((TensorUsageRecord r) -> OrderPlacer.rounded(r.sizeBytes()))
+        Comparator.comparingLong(
+                (TensorUsageRecord r) -> OrderPlacer.rounded(r.sizeBytes(), alignment))
             .reversed();
     Comparator<TensorUsageRecord> order =
         (this == LIFE ? byLife.thenComparing(bySize) : bySize.thenComparing(byLife))

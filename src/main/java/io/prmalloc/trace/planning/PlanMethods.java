@@ -16,7 +16,7 @@ public final class PlanMethods {
   private static final List<PlanMethod> ALL =
       Stream.concat(
               Arrays.stream(MemoryStrategy.values()).<PlanMethod>map(StrategyMethod::new),
-              Stream.of(new ExactMethod()))
+              Stream.of(new HeuristicMethod(), new ExactMethod()))
           .toList();
 
   private PlanMethods() {}

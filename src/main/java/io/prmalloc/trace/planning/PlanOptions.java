@@ -16,9 +16,26 @@ import java.util.OptionalLong;
  * @param timeout how long a strategy may take; empty if as long as it wants
  * @param capacity how many bytes there are; empty if nobody asked
  * @param watcher sees the plans of a strategy that goes on improving them, and may stop it
+ * @param orders what {@code heuristic} alone is told
  */
 public record PlanOptions(
-    long alignment, Optional<Duration> timeout, OptionalLong capacity, PlanWatcher watcher) {
+    long alignment,
+    Optional<Duration> timeout,
+    OptionalLong capacity,
+    PlanWatcher watcher,
+    OrderOptions orders) {
+
+  /**
+   * With what {@code heuristic} does by default.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a value is out of its bounds
+   */
+  public PlanOptions(
+      long alignment, Optional<Duration> timeout, OptionalLong capacity, PlanWatcher watcher) {
+    this(alignment, timeout, capacity, watcher, OrderOptions.DEFAULT);
+  }
 
   /**
    * With nobody watching.
@@ -39,6 +56,7 @@ public record PlanOptions(
   public PlanOptions {
     Requests.checkAlignment(alignment);
     Objects.requireNonNull(watcher, "watcher");
+    Objects.requireNonNull(orders, "orders");
     if (timeout.isPresent() && (timeout.get().isNegative() || timeout.get().isZero())) {
       throw new IllegalArgumentException("timeout " + timeout.get() + " is not more than 0");
     }
@@ -52,6 +70,6 @@ public record PlanOptions(
   public PlanOptions withDefaultTimeout(Duration limit) {
     return timeout.isPresent()
         ? this
-        : new PlanOptions(alignment, Optional.of(limit), capacity, watcher);
+        : new PlanOptions(alignment, Optional.of(limit), capacity, watcher, orders);
   }
 }

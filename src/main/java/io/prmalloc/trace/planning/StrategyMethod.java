@@ -2,11 +2,7 @@ package io.prmalloc.trace.planning;
 
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.trace.TensorLifetimes;
-import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -31,27 +27,8 @@ record StrategyMethod(MemoryStrategy strategy) implements PlanMethod {
   @Override
   public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException {
-    FutureTask<Plan> task = new FutureTask<>(() -> plan(kind, tensors, options.alignment()));
-    Thread thread = new Thread(task, "prmalloc-" + label());
-    // Nobody waits for it at the end; it stops soon after the interrupt.
-    thread.setDaemon(true);
-    thread.start();
-    try {
-      Optional<Duration> timeout = options.timeout();
-      return timeout.isPresent()
-          ? task.get(timeout.get().toNanos(), TimeUnit.NANOSECONDS)
-          : task.get();
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      if (e.getCause() instanceof Error error) {
-        throw error;
-      }
-      throw new IllegalStateException(e.getCause());
-    } finally {
-      task.cancel(true);
-    }
+    return TimedPlan.make(
+        label(), options.timeout(), () -> plan(kind, tensors, options.alignment()));
   }
 
   private Plan plan(PlanKind kind, TensorLifetimes tensors, long alignment) {

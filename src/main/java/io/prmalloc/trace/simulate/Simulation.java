@@ -86,8 +86,8 @@ public record Simulation(
         peakBytes(trace, ModelKind.POOL),
         peakBytes(trace, ModelKind.POOL_REUSING_CHILDREN),
         roundedLoadBytes(records),
-        HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE).totalBytes(),
-        HeuristicPlanner.assignOffsets(records, PlacementOrder.SIZE).totalBytes());
+        HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, ALIGNMENT).totalBytes(),
+        HeuristicPlanner.assignOffsets(records, PlacementOrder.SIZE, ALIGNMENT).totalBytes());
   }
 
   /**

@@ -38,10 +38,10 @@ class HeuristicPlannerTest {
       SplittableRandom random = new SplittableRandom(seed);
       List<TensorUsageRecord> records = random(random);
       for (PlacementOrder order : PlacementOrder.values()) {
-        OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, order);
+        OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, order, 1);
 
         assertArrayEquals(
-            NaivePlacement.offsets(records, order.sort(records), order.seesGround()),
+            NaivePlacement.offsets(records, order.sort(records, 64), order.seesGround()),
             plan.offsets(),
             "seed " + seed + ", " + order.label());
         assertEquals(Optional.empty(), PlanValidator.fault(records, plan), "seed " + seed);
@@ -57,8 +57,8 @@ class HeuristicPlannerTest {
       SplittableRandom random = new SplittableRandom(seed);
       List<TensorUsageRecord> records = random(random);
       boolean seesGround = random.nextBoolean();
-      OrderPlacer placer = new OrderPlacer(records, seesGround);
-      int[] order = PlacementOrder.SIZE.sort(records);
+      OrderPlacer placer = new OrderPlacer(records, seesGround, 64);
+      int[] order = PlacementOrder.SIZE.sort(records, 64);
       for (int i = 0; i < 30; i++) {
         int from = random.nextInt(order.length);
         int to = random.nextInt(order.length);
@@ -68,7 +68,8 @@ class HeuristicPlannerTest {
         long[] expected = NaivePlacement.offsets(records, order, seesGround);
         long total = 0;
         for (int k = 0; k < expected.length; k++) {
-          total = Math.max(total, expected[k] + OrderPlacer.rounded(records.get(k).sizeBytes()));
+          total =
+              Math.max(total, expected[k] + OrderPlacer.rounded(records.get(k).sizeBytes(), 64));
         }
         long limit = total + random.nextInt(-100, 100);
         long answer = placer.place(order, limit);
@@ -93,7 +94,7 @@ class HeuristicPlannerTest {
             new TensorUsageRecord(64, 0, 3),
             new TensorUsageRecord(64, 0, 7),
             new TensorUsageRecord(64, 5, 6));
-    OrderPlacer placer = new OrderPlacer(records, true);
+    OrderPlacer placer = new OrderPlacer(records, true, 64);
 
     placer.place(new int[] {0, 1, 2, 3, 4, 5}, Long.MAX_VALUE);
 
@@ -103,9 +104,9 @@ class HeuristicPlannerTest {
   @Test
   void shouldNeedNothingWhenThereIsNothing() {
     for (PlacementOrder order : PlacementOrder.values()) {
-      assertEquals(0, HeuristicPlanner.assignOffsets(List.of(), order).totalBytes());
+      assertEquals(0, HeuristicPlanner.assignOffsets(List.of(), order, 1).totalBytes());
       OffsetsAssignment zero =
-          HeuristicPlanner.assignOffsets(List.of(new TensorUsageRecord(0, 3, 9)), order);
+          HeuristicPlanner.assignOffsets(List.of(new TensorUsageRecord(0, 3, 9)), order, 1);
       assertEquals(0, zero.totalBytes());
       assertEquals(0, zero.offset(0));
     }
@@ -118,7 +119,7 @@ class HeuristicPlannerTest {
             new TensorUsageRecord(1, 0, Long.MAX_VALUE - 1),
             new TensorUsageRecord(65, 1L << 60, 1L << 61));
 
-    OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE);
+    OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, 1);
 
     assertEquals(192, plan.totalBytes());
     assertArrayEquals(new long[] {0, 64}, plan.offsets());
@@ -132,7 +133,7 @@ class HeuristicPlannerTest {
     IllegalArgumentException refused =
         assertThrows(
             IllegalArgumentException.class,
-            () -> HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE));
+            () -> HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, 1));
 
     assertEquals(
         "the sizes together pass 2^63 - 1 at tensor 1 of 4611686018427387905",
@@ -147,6 +148,6 @@ class HeuristicPlannerTest {
         CancellationException.class,
         () ->
             HeuristicPlanner.assignOffsets(
-                List.of(new TensorUsageRecord(1, 0, 0)), PlacementOrder.LIFE));
+                List.of(new TensorUsageRecord(1, 0, 0)), PlacementOrder.LIFE, 1));
   }
 }

@@ -1,0 +1,91 @@
+package io.prmalloc;
+
+/**
+ * How the word is to be read that holds a block's state.
+ *
+ * <p>Threading: stateless.
+ */
+final class BlockState {
+
+  // A counter that goes up by sixteen with every use:
+  //
+  //     16k      home      k uses are over
+  //     16k + 1  claimed   somebody alone has it, but it is not open
+  //     16k + 2  live      the stamp of use k + 1, which never comes again (2^59 uses)
+  //
+  // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
+  // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
+  // such a use adds as much as any other, and leaves
+  //
+  //     16k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
+  //
+  // so an observer costs those who are not observed a look at a number they hold in a register. The
+  // bit 8 is always set in the states of a confined block, and found by the same look.
+  //
+  // That one word answers everything a handle must know:
+  //
+  //   claim     home to claimed, by a compare-and-set that one of several takers wins. Where a
+  //             block is found in a place that gives it to one taker alone (a stack, the system),
+  //             there is nothing to win and it goes from home to live.
+  //   open      to live, by a release store: whoever acquires the stamp sees the fields written
+  //             before it.
+  //   close     live to the next home, by a compare-and-set that exactly one of several closers
+  //             wins. Its release is acquired by the next claim, or through the stack on which
+  //             goHome() puts the block.
+  //   live?     state == stamp. A stale handle's stamp is never equal again, whoever has the
+  //             block now.
+  //
+  // Uses are counted by the same word, so the pool needs no counter of hits on its way.
+
+  static final long CLAIMED = 1;
+  private static final long LIVE = 2;
+  static final long OBSERVED = 4;
+  private static final long CONFINED = 8;
+  private static final int USE_SHIFT = 4;
+  private static final long HOME_MASK = -CONFINED;
+
+  /** What a stamp may have beside its use. */
+  static final long UNUSUAL = OBSERVED | CONFINED;
+
+  /** From live to the next home; from observed and live to over. */
+  static final long TO_HOME = 14;
+
+  private BlockState() {}
+
+  /** The state of a block that was never used. */
+  static long first(boolean confined) {
+    return confined ? CONFINED : 0;
+  }
+
+  static boolean isConfined(long state) {
+    return (state & CONFINED) != 0;
+  }
+
+  /** The stamp of the use that begins; whoever opens has the block alone. */
+  static long live(long state) {
+    return (state & ~CLAIMED) | LIVE;
+  }
+
+  /** At home, with as many uses over. */
+  static long home(long state) {
+    return state & HOME_MASK;
+  }
+
+  /** Claimed, with the use of this stamp over. */
+  static long claimedAfter(long stamp) {
+    return (useOf(stamp) << USE_SHIFT) | (stamp & CONFINED) | CLAIMED;
+  }
+
+  static boolean isOut(long state) {
+    return (state & LIVE) != 0;
+  }
+
+  static boolean isHome(long state) {
+    return (state & ~HOME_MASK) == 0;
+  }
+
+  /** Which use a stamp is of, from 1; otherwise how many are over. */
+  static long useOf(long state) {
+    return (state >>> USE_SHIFT) + ((state & LIVE) >>> 1);
+  }
+}

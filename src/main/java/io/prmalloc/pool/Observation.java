@@ -1,0 +1,69 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+
+/**
+ * Who was told of an allocation, and so is to be told of its release.
+ *
+ * <p>Threading: whoever has the block alone.
+ */
+final class Observation {
+
+  // One for each block of the pool that was ever observed, used again and again: no garbage.
+  // Observers come and go; those who heard of an allocation hear of its release, and nobody else.
+  //
+  // Mostly there is one, whose ticket is kept in a field. Who was told is written down only when it
+  // changes: to store a reference is what the collector makes the most expensive of stores.
+
+  private static final PoolObserver[] NOBODY = {};
+  private static final long[] NONE = {};
+
+  private final Tracked tracked;
+  private PoolObserver[] told = NOBODY;
+  private long firstTicket;
+  private long[] furtherTickets = NONE;
+
+  /**
+   * @param tracked what the planner is to be told when the memory is back, or null
+   */
+  Observation(Tracked tracked) {
+    this.tracked = tracked;
+  }
+
+  Tracked tracked() {
+    return tracked;
+  }
+
+  /**
+   * Tells of the allocation.
+   *
+   * @param observers at least one
+   */
+  void begin(PoolObserver[] observers, long bytes, long alignment) {
+    if (told != observers) {
+      told = observers;
+    }
+    firstTicket = observers[0].allocated(bytes, alignment);
+    if (observers.length > 1) {
+      tellOthers(observers, bytes, alignment);
+    }
+  }
+
+  private void tellOthers(PoolObserver[] observers, long bytes, long alignment) {
+    if (furtherTickets.length != observers.length) {
+      furtherTickets = new long[observers.length];
+    }
+    for (int i = 1; i < observers.length; i++) {
+      furtherTickets[i] = observers[i].allocated(bytes, alignment);
+    }
+  }
+
+  /** Tells of the release. */
+  void end() {
+    PoolObserver[] observers = told;
+    observers[0].released(firstTicket);
+    for (int i = 1; i < observers.length; i++) {
+      observers[i].released(furtherTickets[i]);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package io.prmalloc.pool;
+
+import java.util.Locale;
+
+/**
+ * Which plans compete for the shared pool.
+ *
+ * <p>Threading: immutable.
+ */
+public enum PoolPolicies {
+  /** DeepRec's three: lifetime policies with size classes of 4, 8 and 16 KiB. */
+  REFERENCE,
+  /**
+   * Those, and a packing that looks at whole steps and lets every block serve every smaller size.
+   * The one of fewer bytes wins.
+   */
+  ALL;
+
+  private static final String PROPERTY = "prmalloc.policies";
+
+  /**
+   * What the system property {@code prmalloc.policies} says, {@code all} or {@code reference};
+   * {@link #ALL} without it.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if it says something else
+   */
+  static PoolPolicies fromProperty() {
+    String value = System.getProperty(PROPERTY);
+    if (value == null) {
+      return ALL;
+    }
+    for (PoolPolicies policies : values()) {
+      if (policies.label().equals(value.trim())) {
+        return policies;
+      }
+    }
+    throw new IllegalArgumentException(
+        "system property " + PROPERTY + " is '" + value + "', not all or reference");
+  }
+
+  /** In small letters. Threading: any thread. */
+  public String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

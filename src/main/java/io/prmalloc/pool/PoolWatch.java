@@ -1,0 +1,243 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+
+/**
+ * Who observes a pool, and how they are told.
+ *
+ * <p>Threading: any thread.
+ */
+final class PoolWatch {
+
+  // Nothing on the common way asks whether there are observers. Instead that way finds nothing
+  // while there are some (BinTable.observe, SlabClass.observe), so that every request comes to
+  // takeSlowly, where they are told and the block is marked (Block.observe). The mark is part of
+  // the stamp, so a close knows from a number it has in hand whether to tell.
+  //
+  //   begins to observe   first the observers are published, then the common way is barred: who is
+  //                       on it is not observed, and neither is the release of what it took
+  //   ends                first they are taken back, then the way is opened; who was marked before
+  //                       tells those who were told of its allocation
+  //
+  // A step that asks for memory itself is served by the shared pool meanwhile
+  // (PlannedSteps.observe);
+  // those that have an arena when somebody begins to observe keep it to their end, unseen.
+  //
+  // Blocks outside the pool have a ticket for the heap of regions, and that leads to observers.
+
+  /** What bars the common way, and opens it again. */
+  interface Gate {
+    void observe(boolean observed);
+  }
+
+  private final RegionHeap outside;
+  private final MemoryPlanner planner;
+
+  /** The pool's own, under which it is closed and its bins are published. */
+  private final Lock lifecycle;
+
+  private final Gate gate;
+
+  /** Never empty, and not changed once it is there; null if there are none. */
+  private volatile PoolObserver[] observers;
+
+  private volatile LeakDetector leaks;
+  private volatile boolean closed;
+
+  PoolWatch(RegionHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+    this.outside = outside;
+    this.planner = planner;
+    this.lifecycle = lifecycle;
+    this.gate = gate;
+  }
+
+  boolean isObserved() {
+    return observers != null;
+  }
+
+  /** Begins to tell an observer. The caller holds the lifecycle's lock. */
+  void attach(PoolObserver observer) {
+    PoolObserver[] before = observers;
+    PoolObserver[] after =
+        before == null ? new PoolObserver[1] : Arrays.copyOf(before, before.length + 1);
+    after[after.length - 1] = observer;
+    observers = after;
+    if (before == null) {
+      planner.watchSteps(this::stepOpened);
+      gate.observe(true);
+    }
+  }
+
+  void detach(PoolObserver observer) {
+    lifecycle.lock();
+    try {
+      PoolObserver[] before = observers;
+      if (before == null) {
+        return;
+      }
+      PoolObserver[] after =
+          Arrays.stream(before).filter(other -> other != observer).toArray(PoolObserver[]::new);
+      observers = after.length == 0 ? null : after;
+      if (after.length == 0) {
+        planner.watchSteps(null);
+        gate.observe(false);
+      }
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** Begins to look for leaks, if that is wanted. Once. */
+  void detectLeaks(LeakDetection settings, Consumer<Leak> listener) {
+    if (settings.interval() > 0) {
+      lifecycle.lock();
+      try {
+        leaks = new LeakDetector(settings, listener);
+        attach(leaks);
+      } finally {
+        lifecycle.unlock();
+      }
+    }
+  }
+
+  /** How many leaks were found, those included that are too old by now. */
+  long leaks() {
+    if (leaks == null) {
+      return 0;
+    }
+    leaks.check();
+    return leaks.reported();
+  }
+
+  /**
+   * Begins a recording.
+   *
+   * @throws java.io.UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the pool is closed
+   */
+  Recording record(Path file, RecordingOptions options) {
+    lifecycle.lock();
+    try {
+      checkNotClosed();
+      RecordingObserver observer = new RecordingObserver(file, options, this::detach);
+      attach(observer);
+      return observer.recording();
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** Nothing more goes out. The caller holds the lifecycle's lock. */
+  void close() {
+    closed = true;
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("allocator " + TensorPoolAllocator.NAME + " is closed");
+    }
+  }
+
+  /** Tells of a block of the pool that is about to go out. */
+  Block taken(Block block, long bytes, int alignment) {
+    PoolObserver[] seen = observers;
+    if (seen != null && block instanceof PooledBlock pooled) {
+      pooled.observation().begin(seen, bytes, alignment);
+      pooled.observe();
+    }
+    return block;
+  }
+
+  /** Takes a block outside the pool for a request that is to be planned, and tells of it. */
+  Block takeOutside(long bytes, int alignment, int headerBytes) {
+    // The heap would say so too, but only after it had asked the system for memory.
+    checkNotClosed();
+    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
+    if (tracked == null) {
+      return acquire(bytes, alignment, headerBytes, null);
+    }
+    boolean taken = false;
+    try {
+      Block block = acquire(bytes, alignment, headerBytes, tracked);
+      taken = true;
+      return block;
+    } finally {
+      if (!taken) {
+        planner.trackFailure(tracked);
+      }
+    }
+  }
+
+  /**
+   * Takes a block outside the pool, and tells of it.
+   *
+   * @param tracked what the planner is to be told when it is back, or null
+   */
+  Block acquire(long bytes, int alignment, int headerBytes, Tracked tracked) {
+    PoolObserver[] seen = observers;
+    if (seen == null) {
+      return outside.acquire(bytes, alignment, headerBytes, tracked);
+    }
+    Observation observation = new Observation(tracked);
+    Block block = outside.acquire(bytes, alignment, headerBytes, observation);
+    observation.begin(seen, bytes, alignment);
+    return block;
+  }
+
+  /** A block is back in the heap of regions that somebody wanted to hear of. */
+  void released(Object ticket) {
+    if (ticket instanceof LearningStep.Life life) {
+      life.end();
+    } else if (ticket instanceof Observation observation) {
+      observation.end();
+      releaseTracked(observation.tracked());
+    } else {
+      releaseTracked((Tracked) ticket);
+    }
+  }
+
+  private void releaseTracked(Tracked tracked) {
+    if (tracked != null) {
+      planner.trackFree(tracked);
+    }
+  }
+
+  /** A step opens, which is one that observers are told of; answers what to do at its end. */
+  private Runnable stepOpened() {
+    PoolObserver[] seen = observers;
+    if (seen == null) {
+      return () -> {};
+    }
+    long[] tickets = Arrays.stream(seen).mapToLong(PoolObserver::stepOpened).toArray();
+    return () -> {
+      for (int i = 0; i < tickets.length; i++) {
+        seen[i].stepClosed(tickets[i]);
+      }
+    };
+  }
+
+  /** The pool is to be closed, and something is out. */
+  void stillInUse() {
+    PoolObserver[] seen = observers;
+    if (seen != null) {
+      Arrays.stream(seen).forEach(PoolObserver::stillInUse);
+    }
+  }
+
+  /** The pool is closed. The caller holds no lock. */
+  void poolClosed() {
+    PoolObserver[] seen = observers;
+    if (seen != null) {
+      Arrays.stream(seen).forEach(PoolObserver::poolClosed);
+    }
+  }
+}

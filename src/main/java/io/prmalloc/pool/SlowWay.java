@@ -1,0 +1,93 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocator;
+import io.prmalloc.Block;
+import io.prmalloc.OutOfLine;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.lifetime.LifetimePolicy;
+
+/**
+ * Serves the requests that find no block at the first look, and those that are observed.
+ *
+ * <p>Threading: any thread.
+ */
+final class SlowWay {
+
+  // In order: what the first look would have found, were it not barred for observers (which is as
+  // quick, but for the telling); another block of the pool; memory from outside.
+
+  private final TensorPoolAllocator pool;
+  private final SmallBlocks small;
+  private final PoolBooks books;
+  private final PoolWatch watch;
+
+  SlowWay(TensorPoolAllocator pool, SmallBlocks small, PoolBooks books, PoolWatch watch) {
+    this.pool = pool;
+    this.small = small;
+    this.books = books;
+    this.watch = watch;
+  }
+
+  /**
+   * Takes a block.
+   *
+   * @param bytes what was asked for
+   * @param smallHeader bytes in front if it is a small block
+   * @param largeHeader bytes in front if not; more than 0 for a raw address only
+   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if the pool is closed
+   */
+  Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
+    PooledBlock ready =
+        watch.isObserved() ? takeObserved(bytes, alignment, smallHeader, largeHeader) : null;
+    return ready != null
+        ? watch.taken(ready, bytes, alignment)
+        : takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+  }
+
+  /** What {@link TensorPoolAllocator#takeReady} would have found, were it not barred. */
+  private PooledBlock takeObserved(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (alignment > Allocator.DEFAULT_ALIGNMENT) {
+      return null;
+    }
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return small.takeObserved((int) bytes + smallHeader, alignment);
+    }
+    BinTable table = pool.bins();
+    return table == null ? null : table.takeObserved(bytes + largeHeader);
+  }
+
+  /** Out of line, or it would keep what precedes it, which is quick, from being inlined. */
+  private Block takeUnready(
+      long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+    if (depth > 0) {
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, depth - 1);
+    }
+    try {
+      Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
+      return watch.taken(block, bytes, alignment);
+    } catch (OutOfNativeMemoryException refused) {
+      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
+      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
+    }
+  }
+
+  private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return alignment <= SizeClasses.MAX_ALIGNMENT
+          ? small.allocateSlowly((int) bytes + smallHeader, alignment)
+          : watch.acquire(bytes, alignment, largeHeader, null);
+    }
+    BinTable table = pool.bins();
+    if (table == null) {
+      return watch.takeOutside(bytes, alignment, largeHeader);
+    }
+    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
+    if (pooled != null) {
+      return pooled;
+    }
+    Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
+    table.countUnserved(bytes + largeHeader);
+    return unpooled;
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Recordings: files of what a live allocator gave out and got back, in order.
+ *
+ * <p>{@link io.prmalloc.recording.Recorder} writes one, {@link
+ * io.prmalloc.recording.RecordingReader} reads it; users of a pool see a {@link
+ * io.prmalloc.recording.Recording}. The format is described in {@code docs/recording.md} and known
+ * to this package alone.
+ *
+ * <p>May use: the JDK.
+ *
+ * <p>Conventions: what calls the recorder stands on an allocator's way, so no method it calls
+ * allocates heap or takes a lock; everything else is done by the writer's thread. A tick is an
+ * event's number in its recording, from 0. An allocation is known by the tick of its event.
+ */
+package io.prmalloc.recording;

@@ -1,0 +1,38 @@
+package io.prmalloc.report;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Pages that come as a resource with one place for data.
+ *
+ * <p>Threading: any thread.
+ */
+final class Pages {
+
+  private static final String PLACE = "/*DATA*/";
+
+  private Pages() {}
+
+  /**
+   * A page with its data.
+   *
+   * @param resource beside this class
+   * @param json the data
+   */
+  static String fill(String resource, String json) {
+    String page;
+    try (InputStream in = Pages.class.getResourceAsStream(resource)) {
+      page = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    int place = page.indexOf(PLACE);
+    // A name could end the script element.
+    return page.substring(0, place)
+        + json.replace("<", "\\u003c")
+        + page.substring(place + PLACE.length());
+  }
+}

@@ -1,0 +1,88 @@
+package io.prmalloc.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.prmalloc.SharedData;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SimulateCommandTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir private Path directory;
+
+  private static JsonNode json(String... args) throws IOException {
+    Outcome outcome = Outcome.of(args);
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    assertEquals(1, outcome.out().lines().count());
+    return JSON.readTree(outcome.out());
+  }
+
+  @Test
+  void shouldPrintTheContractsKeysWhenTheInputIsAProfile() throws IOException {
+    String profile = SharedData.path("mnn/Squeezenet").toString();
+    JsonNode expected =
+        JSON.readTree(SharedData.path("expected/mnn.json").toFile()).get("Squeezenet.2");
+
+    JsonNode byDefault = json("simulate", profile, "--batch=2", "--json");
+    JsonNode other =
+        json("simulate", profile, "--batch=2", "--json", "--reuse-children", "--order=size");
+
+    for (String key :
+        new String[] {"ops", "tensors", "oraclePeakBytes", "poolPeakBytes", "lowerBoundBytes"}) {
+      assertEquals(expected.get(key).asLong(), byDefault.get(key).asLong(), key);
+    }
+    assertEquals(expected.get("heuristicLifeOrderBytes"), byDefault.get("heuristicBytes"));
+    assertEquals(expected.get("poolReuseChildrenPeakBytes"), other.get("poolPeakBytes"));
+    assertEquals(expected.get("heuristicSizeOrderBytes"), other.get("heuristicBytes"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "a x 100\na y 30\nf x 0\na z 64\n",
+        "id,lower,upper,size\nx,0,2,100\ny,1,4,30\nz,3,4,64\n",
+        "id,size,first,last\nx,100,0,1\ny,30,1,3\nz,64,3,3\n"
+      })
+  void shouldCountWhenTheInputHasNoOperators(String text) throws IOException {
+    Path input = Files.writeString(directory.resolve("input"), text);
+
+    JsonNode report = json("simulate", input.toString(), "--json");
+
+    assertEquals(3, report.get("tensors").asInt());
+    assertEquals(130, report.get("oraclePeakBytes").asLong());
+    assertEquals(192, report.get("lowerBoundBytes").asLong());
+    assertEquals(192, report.get("poolPeakBytes").asLong());
+    assertEquals(192, report.get("heuristicBytes").asLong());
+  }
+
+  @Test
+  void shouldPrintATableWhenNotAskedForJson() {
+    Outcome outcome = Outcome.of("simulate", "sample:mobilenet");
+
+    assertEquals(0, outcome.exitCode(), outcome.err());
+    assertTrue(outcome.out().startsWith("sample:mobilenet: 128 tensors, "), outcome.out());
+    assertTrue(outcome.out().contains("MNN's pool, parts reused"), outcome.out());
+  }
+
+  @Test
+  void shouldRefuseWhenSizesAreShapes() throws IOException {
+    Path input = Files.writeString(directory.resolve("s.csv"), "id,size,first,last\na,2x2,0,1\n");
+
+    Outcome outcome = Outcome.of("simulate", input.toString());
+
+    assertEquals(2, outcome.exitCode());
+    assertEquals(
+        "prmalloc: " + input + ": sizes of 2 dimensions are no bytes to allocate\n", outcome.err());
+  }
+}

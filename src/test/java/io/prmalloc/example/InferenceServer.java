@@ -1,0 +1,283 @@
+package io.prmalloc.example;
+
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.flow.FlowControlHandler;
+import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * An inference server: KServe's v2 protocol over HTTP with tensors as bytes, ONNX Runtime, and two
+ * networks of {@link SampleNetwork}: {@code small} and {@code large}. Listens on the loopback
+ * address.
+ *
+ * <p>Threading: any thread.
+ */
+public final class InferenceServer implements AutoCloseable {
+
+  private static final int IDLE_SECONDS = 60;
+  private static final int GRACE_SECONDS = 30;
+
+  private final ServerOptions options;
+  private final ServerMemory memory;
+  private final ServerMetrics metrics = new ServerMetrics();
+  private final Map<String, ServedModel> models = new LinkedHashMap<>();
+  private final ThreadPoolExecutor workers;
+  private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+  private final AtomicInteger inFlight = new AtomicInteger();
+
+  @SuppressWarnings("deprecation") // in Netty 4.2, whose successor 4.1 does not have
+  private final EventLoopGroup eventLoops = new NioEventLoopGroup(1);
+
+  private final Channel listener;
+  private volatile boolean closing;
+
+  /**
+   * Starts to serve.
+   *
+   * @throws OrtException if a network cannot be loaded
+   */
+  public InferenceServer(ServerOptions options) throws OrtException {
+    this.options = options;
+    this.memory = new ServerMemory(options.memory());
+    this.workers =
+        new ThreadPoolExecutor(
+            options.workers(),
+            options.workers(),
+            0,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(ServerOptions.MAX_WAITING));
+    OrtEnvironment environment = OrtEnvironment.getEnvironment();
+    add("small", SampleNetwork.SMALL, environment);
+    add("large", SampleNetwork.LARGE, environment);
+    InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port());
+    this.listener = bootstrap().bind(address).syncUninterruptibly().channel();
+  }
+
+  private void add(String name, SampleNetwork network, OrtEnvironment environment)
+      throws OrtException {
+    models.put(name, new ServedModel(name, network.toOnnx(), environment, memory.tensors()));
+  }
+
+  private ServerBootstrap bootstrap() {
+    return new ServerBootstrap()
+        .group(eventLoops)
+        .channel(NioServerSocketChannel.class)
+        .option(ChannelOption.ALLOCATOR, memory.buffers())
+        .childOption(ChannelOption.ALLOCATOR, memory.buffers())
+        .childOption(ChannelOption.AUTO_READ, false)
+        .childHandler(
+            new ChannelInitializer<SocketChannel>() {
+              @Override
+              protected void initChannel(SocketChannel connection) {
+                connections.add(connection);
+                connection
+                    .pipeline()
+                    .addLast(new HttpServerCodec())
+                    .addLast(new FlowControlHandler())
+                    .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
+                    .addLast(new ServerHandler(InferenceServer.this));
+              }
+            });
+  }
+
+  /** Where it serves. */
+  public URI address() {
+    int port = ((InetSocketAddress) listener.localAddress()).getPort();
+    return URI.create("http://127.0.0.1:" + port);
+  }
+
+  /** Bytes of the tensors of requests under way. */
+  public long tensorBytes() {
+    return memory.tensorBytes();
+  }
+
+  /** Requests begun and not answered. */
+  public int requestsInFlight() {
+    return inFlight.get();
+  }
+
+  ServerMemory memory() {
+    return memory;
+  }
+
+  boolean isReady() {
+    return !closing;
+  }
+
+  String metricsPage() {
+    return metrics.page(memory, inFlight.get());
+  }
+
+  ObjectNode metadata() {
+    ObjectNode node = JsonNodeFactory.instance.objectNode();
+    node.put("name", "prmalloc-example").put("version", "1");
+    node.putArray("extensions").add("binary_tensor_data");
+    return node;
+  }
+
+  ServedModel model(String name) throws Refusal {
+    ServedModel model = models.get(name);
+    if (model == null) {
+      throw new Refusal(
+          HttpResponseStatus.NOT_FOUND,
+          "there is no model `" + name + "`; there are " + models.keySet());
+    }
+    return model;
+  }
+
+  /** Begins an inference, if there can be one. */
+  Exchange begin(String name, HttpHeaders headers, ByteBufAllocator buffers) throws Refusal {
+    ServedModel model = model(name);
+    int headerBytes = count(headers, ServerHandler.HEADER_LENGTH, ServerOptions.MAX_JSON_BYTES);
+    long most = options.maxRequestBytes() + ServerOptions.MAX_JSON_BYTES;
+    int bodyBytes = count(headers, HttpHeaderNames.CONTENT_LENGTH.toString(), most);
+    if (headerBytes > bodyBytes && bodyBytes >= 0) {
+      throw Refusal.badRequest(
+          ServerHandler.HEADER_LENGTH + " " + headerBytes + " is over the body's " + bodyBytes);
+    }
+    inFlight.incrementAndGet();
+    if (closing) {
+      inFlight.decrementAndGet();
+      throw Refusal.unavailable("the server is shutting down");
+    }
+    return new Exchange(
+        model,
+        new RequestBody(model, headerBytes, buffers, options.maxRequestBytes()),
+        memory.step(),
+        inFlight::decrementAndGet);
+  }
+
+  /** A header that counts bytes; −1 if it is not there. */
+  private static int count(HttpHeaders headers, String name, long most) throws Refusal {
+    String text = headers.get(name);
+    if (text == null) {
+      return -1;
+    }
+    if (!text.matches("[0-9]{1,18}")) {
+      throw Refusal.badRequest(name + " `" + text + "` is no count");
+    }
+    long count = Long.parseLong(text);
+    if (count > most) {
+      throw Refusal.tooLarge(name + " " + count + " is over " + most);
+    }
+    return (int) count;
+  }
+
+  /** Has a complete request run and answered. */
+  void run(Exchange exchange, ChannelHandlerContext context, boolean keepAlive) throws Refusal {
+    try {
+      workers.execute(() -> runHere(exchange, context, keepAlive));
+    } catch (RejectedExecutionException full) {
+      throw Refusal.unavailable("more than " + ServerOptions.MAX_WAITING + " requests wait");
+    }
+  }
+
+  private void runHere(Exchange exchange, ChannelHandlerContext context, boolean keepAlive) {
+    FullHttpResponse response;
+    try {
+      ResponseBody body = exchange.run(context.alloc());
+      boolean binary = body.jsonBytes() >= 0;
+      response =
+          ServerHandler.response(
+              HttpResponseStatus.OK,
+              binary ? "application/octet-stream" : "application/json",
+              body.content());
+      if (binary) {
+        response.headers().set(ServerHandler.HEADER_LENGTH, body.jsonBytes());
+      }
+      metrics.countInference(exchange.nanos());
+    } catch (OrtException | RuntimeException | OutOfMemoryError failed) {
+      response =
+          ServerHandler.error(
+              context, new Refusal(HttpResponseStatus.INTERNAL_SERVER_ERROR, failed.getMessage()));
+    }
+    // The body is the outputs, so they stay until it is written, or cannot be.
+    write(response, context, keepAlive)
+        .addListener(done -> exchange.abandon())
+        .addListener(ServerHandler.nextOrClose(context, keepAlive));
+  }
+
+  ChannelFuture write(FullHttpResponse response, ChannelHandlerContext context, boolean keepAlive) {
+    metrics.countResponse(response.status().code());
+    response
+        .headers()
+        .set(
+            HttpHeaderNames.CONNECTION,
+            keepAlive ? HttpHeaderValues.KEEP_ALIVE : HttpHeaderValues.CLOSE);
+    return context.writeAndFlush(response);
+  }
+
+  /**
+   * Stops: takes no more connections, refuses new requests, lets those under way come to their end,
+   * and gives everything back. Nothing the second time.
+   *
+   * @throws IllegalStateException if something was lost
+   */
+  @Override
+  public synchronized void close() {
+    if (closing) {
+      return;
+    }
+    closing = true;
+    listener.close().syncUninterruptibly();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(GRACE_SECONDS);
+    while (inFlight.get() > 0 && System.nanoTime() < deadline) {
+      pause();
+    }
+    connections.close().awaitUninterruptibly();
+    workers.shutdown();
+    eventLoops.shutdownGracefully(0, GRACE_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
+    try {
+      if (!workers.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("a model still runs after " + GRACE_SECONDS + " s");
+      }
+      for (ServedModel model : models.values()) {
+        model.close();
+      }
+    } catch (OrtException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    memory.close();
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(1);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

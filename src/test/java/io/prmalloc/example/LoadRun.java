@@ -1,0 +1,107 @@
+package io.prmalloc.example;
+
+import io.prmalloc.example.LoadClient.Answer;
+import java.io.IOException;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+
+/**
+ * A number of requests over a number of connections, each with one request under way; bounded in
+ * count and time.
+ *
+ * @param requests answered
+ * @param nanos from the first request to the last answer
+ * @param latencies of all requests, in nanoseconds
+ */
+record LoadRun(long requests, long nanos, Histogram latencies) {
+
+  private static final int DIGITS = 3;
+  private static final long MAX_NANOS = 60_000_000_000L;
+
+  /**
+   * What is sent, by every connection, and the elements that must come back.
+   *
+   * <p>Threading: the arrays are not written.
+   */
+  static final class Load {
+    private final byte[] request;
+    private final byte[] expected;
+
+    Load(byte[] request, byte[] expected) {
+      this.request = request;
+      this.expected = expected;
+    }
+
+    /** A load whose expected answer is the first one. */
+    static Load of(URI server, byte[] request) throws IOException {
+      try (LoadClient client = new LoadClient(server)) {
+        return new Load(request, elements(client.send(request)));
+      }
+    }
+
+    byte[] expected() {
+      return expected.clone();
+    }
+  }
+
+  /** The bytes behind an answer's JSON. */
+  static byte[] elements(Answer answer) throws IOException {
+    if (answer.status() != 200) {
+      throw new IOException("status " + answer.status() + ": " + answer.text());
+    }
+    int json = Integer.parseInt(answer.headers().get("inference-header-content-length"));
+    byte[] elements = new byte[answer.body().remaining() - json];
+    answer.body().get(json, elements);
+    return elements;
+  }
+
+  /**
+   * Sends requests until there were so many, or the time is up.
+   *
+   * @throws IOException if one fails, or its answer is another than expected
+   */
+  static LoadRun of(URI server, Load load, int connections, long requests, long seconds)
+      throws IOException, InterruptedException {
+    Histogram latencies = new ConcurrentHistogram(MAX_NANOS, DIGITS);
+    AtomicLong left = new AtomicLong(requests);
+    AtomicReference<IOException> failure = new AtomicReference<>();
+    long begin = System.nanoTime();
+    long deadline = begin + seconds * 1_000_000_000L;
+    Thread[] threads = new Thread[connections];
+    for (int i = 0; i < connections; i++) {
+      threads[i] =
+          new Thread(
+              () -> {
+                try (LoadClient client = new LoadClient(server)) {
+                  while (left.getAndDecrement() > 0 && System.nanoTime() < deadline) {
+                    exchange(client, load, latencies);
+                  }
+                } catch (IOException e) {
+                  failure.set(e);
+                }
+              });
+      threads[i].start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (failure.get() != null) {
+      throw failure.get();
+    }
+    return new LoadRun(latencies.getTotalCount(), System.nanoTime() - begin, latencies);
+  }
+
+  private static void exchange(LoadClient client, Load load, Histogram latencies)
+      throws IOException {
+    long sent = System.nanoTime();
+    Answer answer = client.send(load.request);
+    latencies.recordValue(Math.min(System.nanoTime() - sent, MAX_NANOS));
+    if (!Arrays.equals(load.expected, elements(answer))) {
+      throw new IOException("an answer has other elements than the first");
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package io.prmalloc.example;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.example.LoadRun.Load;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The server under load, in a JVM of its own. In full with the profile {@code server}. */
+class ServerLoadTest {
+
+  private static final int CONNECTIONS = 4;
+  private static final long SECONDS = 1200;
+  private static final int FULL = 100_000;
+  private static final int REQUESTS = Integer.getInteger("server.requests", 1500);
+  private static final double RESIDENT_NOISE_BYTES = 16 << 20;
+
+  @Test
+  void shouldAnswerTheSameBitsWhateverTheMemory() throws Exception {
+    for (Map.Entry<String, SampleNetwork> model :
+        Map.of("small", SampleNetwork.SMALL, "large", SampleNetwork.LARGE).entrySet()) {
+      byte[] request = LoadClient.request(model.getKey(), model.getValue(), 2, 5);
+      byte[] expected = null;
+      for (MemoryKind kind : MemoryKind.values()) {
+        try (InferenceServer server =
+            new InferenceServer(
+                new ServerOptions(kind, 0, 2, ServerOptions.DEFAULT_MAX_REQUEST_BYTES))) {
+          Load load = Load.of(server.address(), request);
+          if (expected == null) {
+            expected = load.expected();
+          }
+          assertArrayEquals(expected, load.expected(), model.getKey() + " on " + kind);
+          // Every answer is compared with the first.
+          LoadRun run = LoadRun.of(server.address(), load, CONNECTIONS, 40, SECONDS);
+          assertEquals(40, run.requests());
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldLoseNothingWhenThereWereManyRequests() throws Exception {
+    try (ServerProcess server = new ServerProcess(MemoryKind.POOL, 2)) {
+      Load load = Load.of(server.address(), LoadClient.request("small", SampleNetwork.SMALL, 8, 1));
+      LoadRun first = LoadRun.of(server.address(), load, CONNECTIONS, REQUESTS / 2, SECONDS);
+      Map<String, Double> half = server.metrics();
+      LoadRun second =
+          LoadRun.of(server.address(), load, CONNECTIONS, REQUESTS - REQUESTS / 2, SECONDS);
+      Map<String, Double> end = server.metrics();
+
+      assertEquals(REQUESTS, first.requests() + second.requests());
+      assertEquals(0, end.get("tensor_bytes_in_use"));
+      assertEquals(0, end.get("inference_requests_in_flight"));
+      assertEquals(1, end.get("prmalloc_pooling"));
+      assertTrue(end.get("prmalloc_hits_total") > half.get("prmalloc_hits_total"));
+      if (REQUESTS >= FULL) {
+        double grown =
+            end.get("process_resident_memory_bytes") - half.get("process_resident_memory_bytes");
+        System.out.printf(
+            "%d requests, RSS %.0f MiB at half and %+.1f MiB at the end%n",
+            REQUESTS, half.get("process_resident_memory_bytes") / (1 << 20), grown / (1 << 20));
+        assertTrue(grown < RESIDENT_NOISE_BYTES, "RSS grew by " + grown + " bytes");
+      }
+    } // which throws unless the server says that nothing is in use
+  }
+}

@@ -1,0 +1,100 @@
+package io.prmalloc.example;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A server in a JVM of its own, so that its memory, faults and collections are its alone.
+ *
+ * <p>Threading: one thread.
+ */
+final class ServerProcess implements AutoCloseable {
+
+  private static final int PATIENCE_SECONDS = 60;
+
+  private final Process process;
+  private final BufferedReader output;
+  private final URI address;
+
+  ServerProcess(MemoryKind memory, int workers) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // A heap that is all there from the start: page faults are those of other memory then.
+    command.addAll(List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch"));
+    command.addAll(
+        List.of("-XX:MaxDirectMemorySize=1g", "-cp", System.getProperty("java.class.path")));
+    if (Runtime.version().feature() >= 24) {
+      command.add("--enable-native-access=ALL-UNNAMED");
+    }
+    command.addAll(
+        List.of(
+            ServerMain.class.getName(),
+            "--port=0",
+            "--workers=" + workers,
+            "--allocator=" + memory.name().toLowerCase(Locale.ROOT)));
+    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    output =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    String line = output.readLine();
+    if (line == null || !line.startsWith("serving ")) {
+      process.destroy();
+      throw new IOException("the server does not serve: " + line);
+    }
+    address = URI.create(line.replaceFirst(".* at (\\S+) .*", "$1"));
+  }
+
+  URI address() {
+    return address;
+  }
+
+  /** What the server counts, by name. */
+  Map<String, Double> metrics() throws IOException {
+    try (LoadClient client = new LoadClient(address)) {
+      Map<String, Double> samples = new HashMap<>();
+      for (String line : client.get("/metrics").text().lines().toList()) {
+        int space = line.lastIndexOf(' ');
+        if (!line.startsWith("#")) {
+          samples.put(line.substring(0, space), Double.valueOf(line.substring(space + 1)));
+        }
+      }
+      return samples;
+    }
+  }
+
+  /**
+   * Tells the server to end and waits until it has.
+   *
+   * @throws IllegalStateException if it does not say that nothing was lost
+   */
+  @Override
+  public void close() {
+    // Not through the process itself, which would close the stream with its last word.
+    process.toHandle().destroy();
+    try {
+      String last = output.readLine();
+      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        throw new IllegalStateException("the server did not end");
+      }
+      if (!"nothing lost".equals(last)) {
+        throw new IllegalStateException("the server ended with: " + last);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package io.prmalloc.recording;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RecorderTest {
+
+  private static final RecordingOptions PATIENT =
+      RecordingOptions.DEFAULT.withLongestWait(Duration.ofDays(1));
+
+  @TempDir private Path directory;
+
+  private Path file() {
+    return directory.resolve("recording");
+  }
+
+  private Recorder start(RecordingOptions options) {
+    return Recorder.start(file(), options, () -> {});
+  }
+
+  @Test
+  void shouldGiveBackEveryEventWhenRead() {
+    try (Recorder recorder = start(RecordingOptions.DEFAULT)) {
+      long outside = recorder.allocated(0, 1);
+      long outer = recorder.stepOpened();
+      long large = recorder.allocated(Integer.MAX_VALUE, 1 << 30);
+      long inner = recorder.stepOpened();
+      recorder.released(large);
+      recorder.stepClosed(inner);
+      recorder.released(outside);
+      recorder.stepClosed(outer);
+      recorder.released(-1);
+      assertEquals(8, recorder.events());
+      assertEquals(Optional.empty(), recorder.end());
+    }
+
+    assertEquals(
+        List.of(
+            "a 0 0 1 -1",
+            "( 0",
+            "a 2 2147483647 1073741824 0",
+            "( 1",
+            "f 2 1",
+            ") 1",
+            "f 0 0",
+            ") 0"),
+        Recordings.events(file()));
+    assertEquals("CLOSED", Recordings.end(file()));
+  }
+
+  @Test
+  void shouldSayWhatItDidWhenClosed() throws IOException {
+    CountDownLatch over = new CountDownLatch(1);
+    Recorder recorder = Recorder.start(file(), RecordingOptions.DEFAULT, over::countDown);
+    recorder.allocated(1, 64);
+    recorder.close();
+    recorder.close();
+
+    assertEquals(0, over.getCount());
+    assertTrue(recorder.allocated(2, 64) < 0);
+    assertEquals(Optional.of(RecordingEnd.CLOSED), recorder.end());
+    assertEquals(1, recorder.events());
+    assertEquals(1, recorder.unrecordedEvents());
+    assertEquals(Files.size(file()), recorder.bytesWritten());
+    assertEquals(file(), recorder.file());
+  }
+
+  @Test
+  void shouldRefuseWhenTheFileIsThere() throws IOException {
+    Files.writeString(file(), "somebody's");
+
+    UncheckedIOException refused =
+        assertThrows(UncheckedIOException.class, () -> start(RecordingOptions.DEFAULT));
+
+    assertTrue(refused.getCause() instanceof FileAlreadyExistsException, "" + refused);
+    assertEquals("somebody's", Files.readString(file()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 64, 1 << 16})
+  void shouldKeepTheOrderOfAllThreadsWhenTheyRecordTogether(int buffered) throws Exception {
+    int threads = 4;
+    int pairs = Math.min(20_000, 100 * buffered);
+    ExecutorService executor = Executors.newFixedThreadPool(threads);
+    try (Recorder recorder = start(PATIENT.withBufferedEvents(buffered))) {
+      List<Future<?>> done = new ArrayList<>();
+      for (int thread = 0; thread < threads; thread++) {
+        int seed = thread;
+        done.add(executor.submit(() -> churn(recorder, new SplittableRandom(seed), pairs)));
+      }
+      for (Future<?> each : done) {
+        each.get();
+      }
+    } finally {
+      executor.shutdown();
+    }
+
+    assertEquals(2 * threads * pairs, Recordings.events(file()).size());
+    assertEquals("CLOSED", Recordings.end(file()));
+  }
+
+  private static void churn(Recorder recorder, SplittableRandom random, int pairs) {
+    List<Long> out = new ArrayList<>();
+    for (int taken = 0; taken < pairs || !out.isEmpty(); ) {
+      if (taken < pairs && random.nextInt(5) < 3) {
+        out.add(recorder.allocated(random.nextInt(1 << random.nextInt(1, 31)), 64));
+        taken++;
+      } else if (!out.isEmpty()) {
+        recorder.released(out.remove(random.nextInt(out.size())));
+      }
+    }
+  }
+
+  @Test
+  void shouldEndWithinTheBoundWhenTheFileIsFull() throws IOException {
+    long bound = 4096;
+    Recorder recorder = start(PATIENT.withMaxBytes(bound).withBufferedEvents(16));
+    long recorded = 0;
+    while (recorder.end().isEmpty()) {
+      recorded += recorder.allocated(1000, 64) >= 0 ? 1 : 0;
+    }
+    recorder.close();
+
+    assertEquals(Optional.of(RecordingEnd.FULL), recorder.end());
+    assertTrue(Files.size(file()) <= bound, Files.size(file()) + " bytes");
+    assertTrue(Files.size(file()) > bound * 3 / 4, Files.size(file()) + " bytes");
+    assertEquals("FULL", Recordings.end(file()));
+    assertEquals(recorder.events(), Recordings.events(file()).size());
+    assertTrue(recorder.events() <= recorded && recorder.events() > 0, "" + recorder.events());
+    assertTrue(recorder.unrecordedEvents() > 0);
+  }
+
+  @Test
+  void shouldEndAndSaySoWhenTheWriterIsBehind() {
+    Recorder recorder = start(PATIENT.withBufferedEvents(1).withLongestWait(Duration.ZERO));
+    while (recorder.end().isEmpty()) {
+      recorder.allocated(1000, 64);
+    }
+
+    assertEquals(Optional.of(RecordingEnd.BEHIND), recorder.end());
+    assertEquals("BEHIND", Recordings.end(file()));
+    assertEquals(recorder.events(), Recordings.events(file()).size());
+    assertTrue(recorder.unrecordedEvents() > 0);
+  }
+
+  @Test
+  void shouldRefuseOptionsWhenTheyAreOutOfBounds() {
+    RecordingOptions options = RecordingOptions.DEFAULT;
+    assertThrows(IllegalArgumentException.class, () -> options.withMaxBytes(1023));
+    assertThrows(IllegalArgumentException.class, () -> options.withBufferedEvents(0));
+    assertThrows(IllegalArgumentException.class, () -> options.withBufferedEvents((1 << 24) + 1));
+    assertThrows(
+        IllegalArgumentException.class, () -> options.withLongestWait(Duration.ofNanos(-1)));
+    assertFalse(options.longestWait().isZero());
+  }
+}

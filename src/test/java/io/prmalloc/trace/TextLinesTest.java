@@ -1,0 +1,55 @@
+package io.prmalloc.trace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TextLinesTest {
+
+  private static TextLines.Source of(String text) {
+    return TextLines.Source.of(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static List<String> lines(String text) {
+    List<String> found = new ArrayList<>();
+    try (TextLines lines = new TextLines("file", of(text))) {
+      while (lines.next()) {
+        found.add(lines.number() + ":" + lines.line());
+      }
+    }
+    return found;
+  }
+
+  @Test
+  void shouldGiveLinesWithTheirNumbersWhenSomeAreBlank() {
+    assertEquals(List.of(), lines(""));
+    assertEquals(List.of(), lines(" \t\r\n\n  "));
+    assertEquals(
+        List.of("1:a b", "3:c\td", "5:é"), lines("\uFEFF a b \r\n\nc\td\n   \n\u2003é\u2003"));
+  }
+
+  @Test
+  void shouldRefuseALineWhenItIsTooLongWithoutItsBlanks() {
+    String most = "x".repeat(TextLines.MAX_LINE_BYTES);
+    assertEquals(1, lines("   " + most + "   \n").size());
+    TraceFormatException wrong =
+        assertThrows(TraceFormatException.class, () -> lines("\n" + most + "  x\n"));
+    assertEquals("file:2: is longer than 1048576 bytes", wrong.getMessage());
+  }
+
+  @Test
+  void shouldFindTheStartWhenItIsFarIn() {
+    assertNull(TextLines.startOf(of("")));
+    assertNull(TextLines.startOf(of("\n \n")));
+    assertEquals(new TextLines.Start(1, "ab"), TextLines.startOf(of("\uFEFFab")));
+    assertEquals(
+        new TextLines.Start(10_001, "ab c"),
+        TextLines.startOf(of(" \n".repeat(10_000) + " ".repeat(9000) + "ab c\nd")));
+    assertEquals(4096, TextLines.startOf(of("{" + "x".repeat(9000))).text().length());
+  }
+}
