@@ -166,7 +166,7 @@ public interface SubAllocator {
    * <p>Threading: any thread.
    *
    * @param executor runs what is told; if it does so on the calling thread, that may hold locks of
-   *     a pool, and must neither close nor trim it
+   *     a pool, of which nothing must be asked then
    * @throws IllegalArgumentException if {@code limitBytes} is negative
    */
   default SubAllocator withSoftLimit(long limitBytes, Executor executor, SoftLimit told) {

@@ -242,6 +242,11 @@ final class PlannedSteps implements StepSource {
     return sum.toStats();
   }
 
+  /** The kinds that are kept in mind, in the order in which they came. */
+  List<StepKind> kinds() {
+    return Arrays.stream(sequences).map(StepSequence::kind).toList();
+  }
+
   synchronized void addTo(PoolCounts counts) {
     counts.addPast(goneCounts);
     for (StepSequence sequence : sequences) {

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.AllocatorStats;
+import java.util.List;
 import java.util.Locale;
 
 /** The text of {@link TensorPoolAllocator#dumpStats}. */
@@ -8,7 +9,7 @@ final class PoolReport {
 
   private PoolReport() {}
 
-  static String of(PoolSnapshot now, int slabs, BinTable table) {
+  static String of(PoolSnapshot now, int slabs, BinTable table, List<StepKind> kinds) {
     AllocatorStats stats = now.memory();
     PoolStats pool = now.requests();
     StringBuilder text = new StringBuilder();
@@ -37,23 +38,48 @@ final class PoolReport {
     if (table != null) {
       plan(text, pool, table);
     }
-    steps(text, now.steps());
+    steps(text, now.steps(), kinds);
     return text.toString();
   }
 
-  private static void steps(StringBuilder text, StepStats steps) {
-    if (steps.plannedSteps() + steps.unplannedSteps() > 0) {
+  private static void steps(StringBuilder text, StepStats steps, List<StepKind> kinds) {
+    if (steps.plannedSteps() + steps.unplannedSteps() == 0) {
+      return;
+    }
+    line(
+        text,
+        "steps: planned %,d, of them departed %,d, unplanned %,d, replans %,d, arenas %,d of %,d"
+            + " bytes",
+        steps.plannedSteps(),
+        steps.departedSteps(),
+        steps.unplannedSteps(),
+        steps.replans(),
+        steps.arenas(),
+        steps.arenaBytes());
+    line(
+        text,
+        "%14s %10s %12s %10s %10s %8s %14s  %s",
+        "first request",
+        "phase",
+        "planned",
+        "departed",
+        "unplanned",
+        "arenas",
+        "arena bytes",
+        "key");
+    for (StepKind kind : kinds) {
+      StepStats stats = kind.stats();
       line(
           text,
-          "steps: planned %,d, of them departed %,d, unplanned %,d, replans %,d,"
-              + " %,d plans in %,d arenas of %,d bytes",
-          steps.plannedSteps(),
-          steps.departedSteps(),
-          steps.unplannedSteps(),
-          steps.replans(),
-          steps.plans(),
-          steps.arenas(),
-          steps.arenaBytes());
+          "%,14d %10s %,12d %,10d %,10d %,8d %,14d  %s",
+          kind.firstBytes(),
+          kind.phase().toLowerCase(Locale.ROOT),
+          stats.plannedSteps(),
+          stats.departedSteps(),
+          stats.unplannedSteps(),
+          stats.arenas(),
+          stats.arenaBytes(),
+          kind.key() == null ? "-" : kind.key());
     }
   }
 

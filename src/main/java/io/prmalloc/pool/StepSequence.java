@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The steps of one kind: those with the same key and the same size of the first request. First they
@@ -86,9 +85,7 @@ final class StepSequence {
   /** Whether a step was leased since the last time somebody looked for one to forget. */
   private volatile boolean used = true;
 
-  private final LongAdder departures = new LongAdder();
-  private final LongAdder unplannedSteps = new LongAdder();
-  private final LongAdder replans = new LongAdder();
+  private final StepCounts counts = new StepCounts();
 
   /** Written under the lock. */
   private volatile StepPlan plan;
@@ -104,8 +101,6 @@ final class StepSequence {
   private int sharedSteps;
   private int sharedStepsWanted = MIN_SHARED_STEPS;
   private int givenUp;
-  private long stepsOfGoneArenas;
-  private final PoolCounts gone = new PoolCounts();
   private final List<StepArena> leaving = new ArrayList<>();
 
   StepSequence(PlannedSteps owner, Object key, long firstBytes) {
@@ -127,7 +122,7 @@ final class StepSequence {
     if (arena != null) {
       return arena;
     }
-    unplannedSteps.increment();
+    counts.unplannedSteps.increment();
     return phase == Phase.LEARNING ? new LearningStep(owner, this) : share();
   }
 
@@ -344,7 +339,7 @@ final class StepSequence {
 
   private synchronized void note(StepArena arena, boolean whole) {
     if (!whole) {
-      departures.increment();
+      counts.departures.increment();
     }
     outcomes = (outcomes << 1) | (whole ? 0 : 1);
     if (phase == Phase.PLANNED
@@ -353,7 +348,7 @@ final class StepSequence {
       outcomes = 0;
       dropPlan();
       startLearning();
-      replans.increment();
+      counts.replans.increment();
     }
     releaseLeaving();
   }
@@ -367,7 +362,7 @@ final class StepSequence {
 
   /** A step has ended on another thread than its own. */
   synchronized void gaveUp(StepArena arena) {
-    departures.increment();
+    counts.departures.increment();
     arenas = Arrays.stream(arenas).filter(other -> other != arena).toArray(StepArena[]::new);
     leaving.add(arena);
     if (++givenUp >= MAX_GIVEN_UP) {
@@ -381,7 +376,7 @@ final class StepSequence {
         arena -> {
           boolean released = arena.tryRelease();
           if (released) {
-            forget(arena);
+            counts.forget(arena);
           }
           return released;
         });
@@ -400,17 +395,12 @@ final class StepSequence {
         && arenas[kept - 1].isFree()
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
         && arenas[kept - 1].tryRelease()) {
-      forget(arenas[--kept]);
+      counts.forget(arenas[--kept]);
     }
     if (kept < arenas.length) {
       arenas = Arrays.copyOf(arenas, kept);
     }
     return before - reservedBytes();
-  }
-
-  private void forget(StepArena arena) {
-    stepsOfGoneArenas += arena.steps();
-    arena.addUsesTo(gone);
   }
 
   PlannedSteps owner() {
@@ -433,28 +423,23 @@ final class StepSequence {
     return Optional.ofNullable(plan).map(served -> served.keep(key));
   }
 
-  synchronized void addTo(StepStats.Sum sum) {
-    List<StepArena> all = all();
-    sum.plannedSteps += stepsOfGoneArenas;
-    for (StepArena arena : all) {
-      sum.plannedSteps += arena.steps();
-      sum.arenaBytes += arena.bytes();
-    }
-    sum.arenas += all.size();
-    sum.plans += plan == null ? 0 : 1;
-    sum.replans += replans.sum();
-    sum.departedSteps += departures.sum();
-    sum.unplannedSteps += unplannedSteps.sum();
+  synchronized StepKind kind() {
+    StepStats.Sum sum = new StepStats.Sum();
+    addTo(sum);
+    return new StepKind(key, firstBytes, phase.name(), sum.toStats());
   }
 
-  synchronized void addTo(PoolCounts counts) {
-    counts.addPast(gone);
-    all().forEach(arena -> arena.addTo(counts));
+  synchronized void addTo(StepStats.Sum sum) {
+    counts.addTo(sum, all());
+    sum.plans += plan == null ? 0 : 1;
+  }
+
+  synchronized void addTo(PoolCounts sum) {
+    counts.addTo(sum, all());
   }
 
   synchronized void clearLargest() {
-    gone.largestBytes = 0;
-    all().forEach(StepArena::clearLargest);
+    counts.clearLargest(all());
   }
 
   synchronized long reservedBytes() {
@@ -493,7 +478,7 @@ final class StepSequence {
   synchronized void free() {
     for (StepArena arena : all()) {
       arena.free();
-      forget(arena);
+      counts.forget(arena);
     }
     leaving.clear();
     arenas = NO_ARENAS;

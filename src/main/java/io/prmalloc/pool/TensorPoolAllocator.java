@@ -403,22 +403,13 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Gives memory back that nobody uses: arenas that no step has, slabs with nothing out, and, page
-   * by page, free blocks of the plan's arena; then asks the C library to do the same with its heap.
-   *
-   * <p>Costs a system call for each free block that was used since the last time, and the C
-   * library's heap is locked for some milliseconds. What went is missed by the next to use it: a
-   * page fault for every page, and planned steps are served from shared memory until they have an
-   * arena again. So it is for idle times; see {@link TensorPoolBuilder#trimAfterIdle}. Nothing is
-   * lost, and nobody waits but for those who switch to a plan, close or trim at that moment.
-   *
-   * <p>Pages go where native calls work and the memory is not locked; else only whole arenas and
-   * slabs do.
+   * Gives memory back that nobody uses: step arenas, empty slabs, the pages of the plan's free
+   * blocks, and what the C library keeps. Others go on meanwhile. Costs some milliseconds, and page
+   * faults later; {@code docs/observability.md} and {@link TensorPoolBuilder#trimAfterIdle}.
    *
    * <p>Threading: any thread.
    *
-   * @return how many bytes went, without the C library's; 0 if there was nothing, or the allocator
-   *     is closed
+   * @return how many bytes went, without the C library's; 0 of an allocator that is closed
    */
   public long trim() {
     lifecycle.lock();
@@ -430,13 +421,13 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * A table for people: what is reserved and in use, and every bin with its blocks, borrowings and
-   * uses. Its form may change.
+   * A table for people: what is reserved and in use, every bin with its blocks, borrowings and
+   * uses, and every kind of steps. Its form may change.
    *
    * <p>Threading: any thread.
    */
   public String dumpStats() {
-    return PoolReport.of(snapshot(), small.slabs(), countedBins());
+    return PoolReport.of(snapshot(), small.slabs(), countedBins(), steps.kinds());
   }
 
   @Override

@@ -62,6 +62,10 @@ public final class BufferRaces {
       }
     }
 
+    void discard() {
+      buffer.discardFree(block -> 1);
+    }
+
     int drain() {
       return Buffers.drain(lists, buffer);
     }
@@ -326,6 +330,51 @@ public final class BufferRaces {
     @Arbiter
     public void look(II_Result result) {
       result.r2 = blocks.drain();
+    }
+  }
+
+  @JCStressTest
+  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "taken before or after its pages went")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "not to be had while its pages went")
+  @State
+  public static class TakeVsDiscard {
+    private final Blocks blocks = new Blocks(anyStripes(), 1, 0);
+
+    @Actor
+    public void take(II_Result result) {
+      result.r1 = blocks.take();
+    }
+
+    @Actor
+    public void discard() {
+      blocks.discard();
+    }
+
+    @Arbiter
+    public void drain(II_Result result) {
+      result.r2 = blocks.drain();
+    }
+  }
+
+  @JCStressTest
+  @Outcome(id = "1", expect = ACCEPTABLE, desc = "it can be had, whoever came first")
+  @State
+  public static class CloseVsDiscard {
+    private final Blocks blocks = new Blocks(anyStripes(), 1, 1);
+
+    @Actor
+    public void close() {
+      blocks.close(1);
+    }
+
+    @Actor
+    public void discard() {
+      blocks.discard();
+    }
+
+    @Arbiter
+    public void drain(I_Result result) {
+      result.r1 = blocks.drain();
     }
   }
 }

@@ -182,4 +182,55 @@ class BufferTest {
     assertEquals(0, counts.bytesInUse);
     assertEquals(0, counts.liveBlocks);
   }
+
+  // ---- discarding
+
+  @Test
+  void shouldLetNobodyHaveABlockWhileItsPagesGo() {
+    Buffer buffer = newBuffer(2);
+    Allocation out = buffer.claimAny().open(1);
+    List<PooledBlock> discarded = new ArrayList<>();
+    long bytes =
+        buffer.discardFree(
+            block -> {
+              assertNull(buffer.claimAny());
+              assertFalse(block.isAtHome());
+              discarded.add(block);
+              return 4096;
+            });
+    assertEquals(4096, bytes);
+    assertEquals(List.of(buffer.claimAny()), discarded);
+    assertTrue(out.toString().endsWith("bytes]"), out.toString());
+  }
+
+  @Test
+  void shouldDiscardAgainOnlyWhatWasUsedOrCouldNotBeDiscarded() {
+    Buffer buffer = newBuffer(3);
+    assertEquals(0, buffer.discardedBytes());
+    int[] number = {0};
+    assertEquals(300, buffer.discardFree(block -> 100L * number[0]++));
+    assertEquals(300, buffer.discardedBytes());
+    Allocation out = buffer.blocks().get(2).open(1);
+    assertEquals(100, buffer.discardedBytes());
+    assertEquals(7, buffer.discardFree(block -> 7));
+    assertEquals(107, buffer.discardedBytes());
+    out.close();
+    assertEquals(5, buffer.discardFree(block -> 5));
+    buffer.noteResident();
+    assertEquals(0, buffer.discardedBytes());
+    assertEquals(3, buffer.discardFree(block -> 1));
+  }
+
+  @Test
+  void shouldKeepTheBlockWhenItsPagesCannotGo() {
+    Buffer buffer = newBuffer(1);
+    assertThrows(
+        IllegalStateException.class,
+        () ->
+            buffer.discardFree(
+                block -> {
+                  throw new IllegalStateException("refused");
+                }));
+    assertNotNull(buffer.claimAny());
+  }
 }

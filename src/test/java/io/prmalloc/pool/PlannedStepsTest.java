@@ -473,4 +473,21 @@ class PlannedStepsTest {
       failure.compareAndSet(null, e);
     }
   }
+
+  @Test
+  void shouldShowEachKindWhenDumped() {
+    assertFalse(pool.dumpStats().contains("steps:"), pool.dumpStats());
+    steps(StepSequence.REPEATS + 2, 64 * KIB, 100);
+    try (ScopedMemoryCollector step = pool.collect("batch 8")) {
+      step.allocate(128 * KIB).close();
+    }
+    List<String> lines = pool.dumpStats().lines().skip(3).toList();
+    assertEquals(
+        "steps: planned 2, of them departed 0, unplanned 4, replans 0, arenas 1 of 65,636 bytes",
+        lines.get(0));
+    assertTrue(lines.get(1).endsWith("key"), lines.get(1));
+    assertEquals("65,536 planned 2 0 3 1 65,636 -", lines.get(2).trim().replaceAll(" +", " "));
+    assertEquals("131,072 learning 0 0 1 0 0 batch 8", lines.get(3).trim().replaceAll(" +", " "));
+    assertEquals(4, lines.size());
+  }
 }

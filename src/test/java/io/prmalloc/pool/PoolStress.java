@@ -185,9 +185,10 @@ final class PoolStress {
 
   /** What may be done at any time and must change nothing. */
   private void disturb(SplittableRandom random) {
-    switch (random.nextInt(3)) {
-      case 0 -> assertThrows(IllegalStateException.class, pool::close);
-      case 1 -> assertTrue(pool.stats().bytesInUse() > 0);
+    switch (random.nextInt(12)) {
+      case 0, 1, 2 -> assertThrows(IllegalStateException.class, pool::close);
+      case 3, 4, 5 -> assertTrue(pool.stats().bytesInUse() > 0);
+      case 6 -> assertTrue(pool.trim() >= 0);
       default -> LockSupport.parkNanos(1);
     }
   }

@@ -1,0 +1,47 @@
+package io.prmalloc.pool;
+
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What one kind of steps has counted, also of arenas that are gone.
+ *
+ * <p>Threading: the adders any thread; the rest under the lock of the sequence.
+ */
+final class StepCounts {
+
+  final LongAdder departures = new LongAdder();
+  final LongAdder unplannedSteps = new LongAdder();
+  final LongAdder replans = new LongAdder();
+
+  private long stepsOfGoneArenas;
+  private final PoolCounts gone = new PoolCounts();
+
+  /** Keeps what is to be known of an arena whose memory went. */
+  void forget(StepArena arena) {
+    stepsOfGoneArenas += arena.steps();
+    arena.addUsesTo(gone);
+  }
+
+  void addTo(StepStats.Sum sum, List<StepArena> arenas) {
+    sum.plannedSteps += stepsOfGoneArenas;
+    for (StepArena arena : arenas) {
+      sum.plannedSteps += arena.steps();
+      sum.arenaBytes += arena.bytes();
+    }
+    sum.arenas += arenas.size();
+    sum.replans += replans.sum();
+    sum.departedSteps += departures.sum();
+    sum.unplannedSteps += unplannedSteps.sum();
+  }
+
+  void addTo(PoolCounts sum, List<StepArena> arenas) {
+    sum.addPast(gone);
+    arenas.forEach(arena -> arena.addTo(sum));
+  }
+
+  void clearLargest(List<StepArena> arenas) {
+    gone.largestBytes = 0;
+    arenas.forEach(StepArena::clearLargest);
+  }
+}
