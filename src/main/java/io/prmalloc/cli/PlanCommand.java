@@ -1,7 +1,6 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.plan.OffsetsAssignment;
-import io.prmalloc.plan.exact.PlanWatcher;
 import io.prmalloc.report.PlanPage;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
@@ -35,7 +34,10 @@ import picocli.CommandLine.Spec;
       "",
       "A plan by objects gives each tensor a whole block, which others have before and after it; a"
           + " plan by offsets gives it a place in one arena. Nothing is allocated: a plan may need"
-          + " more memory than there is here."
+          + " more memory than there is here.",
+      "",
+      "exact goes on until it knows that no plan is smaller, or with --capacity until one fits; else"
+          + " it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far."
     },
     footer = {
       "",
@@ -64,6 +66,7 @@ import picocli.CommandLine.Spec;
 final class PlanCommand implements Callable<Integer> {
 
   private static final double MAX_TIMEOUT_SECONDS = 1e9;
+  private static final String EXACT = "exact";
 
   @Spec private CommandSpec spec;
 
@@ -121,20 +124,22 @@ final class PlanCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     // Held until all is written: Ctrl-C must not end the program before.
-    try (CtrlC ctrlC = orders.isSearch() ? CtrlC.caught() : null) {
+    boolean isSearch = orders.isSearch() || strategies.contains(EXACT);
+    try (CtrlC ctrlC = isSearch ? CtrlC.caught() : null) {
       return show(plan(ctrlC));
     }
   }
 
   private PlanReport plan(CtrlC ctrlC) throws InterruptedException {
-    try (TerminalProgress bar = TerminalProgress.create()) {
+    try (TerminalProgress bar = TerminalProgress.create();
+        PlanWatch watch = new PlanWatch(bar, ctrlC)) {
       PlanProgress progress = new PlanProgress(bar, ctrlC);
       PlanOptions options =
           new PlanOptions(
               alignment,
               Optional.ofNullable(timeout()),
               capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
-              PlanWatcher.NONE,
+              watch,
               orders.read(strategies, progress));
       TensorLifetimes tensors = input.read();
       if ((out != null || page != null) && tensors.dimensions() > 1) {

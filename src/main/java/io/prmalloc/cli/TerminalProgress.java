@@ -13,7 +13,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 /**
  * A progress bar on standard error, for runs that take longer than a few seconds.
  *
- * <p>Threading: one thread.
+ * <p>Threading: safe.
  */
 final class TerminalProgress implements ReplayProgress {
 
@@ -23,6 +23,7 @@ final class TerminalProgress implements ReplayProgress {
 
   private final long begin = System.nanoTime();
   private ProgressBar bar;
+  private boolean closed;
 
   private TerminalProgress() {}
 
@@ -54,8 +55,8 @@ final class TerminalProgress implements ReplayProgress {
    *
    * @param task what is being done
    */
-  void update(String task, long done, long total) {
-    if (bar == null && System.nanoTime() - begin > QUIET_NANOS && done < total) {
+  synchronized void update(String task, long done, long total) {
+    if (bar == null && !closed && System.nanoTime() - begin > QUIET_NANOS && done < total) {
       bar =
           new ProgressBarBuilder()
               .setTaskName(task)
@@ -66,23 +67,24 @@ final class TerminalProgress implements ReplayProgress {
               .clearDisplayOnFinish()
               .build();
     }
-    if (bar != null) {
+    if (bar != null && !closed) {
       bar.maxHint(total);
       bar.stepTo(done);
     }
   }
 
   /** Shows some words behind the bar, if there is one by now. */
-  void message(String words) {
-    if (bar != null) {
+  synchronized void message(String words) {
+    if (bar != null && !closed) {
       bar.setExtraMessage(words);
     }
   }
 
   @Override
-  public void close() {
-    if (bar != null) {
+  public synchronized void close() {
+    if (bar != null && !closed) {
       bar.close();
     }
+    closed = true;
   }
 }

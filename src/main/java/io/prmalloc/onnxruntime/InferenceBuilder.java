@@ -93,7 +93,7 @@ public final class InferenceBuilder {
   }
 
   /**
-   * Chooses what is to come out; without this call, everything. Others are not computed.
+   * Chooses what is to come out; without this call, everything. Others get no memory.
    *
    * <p>Threading: one thread.
    *

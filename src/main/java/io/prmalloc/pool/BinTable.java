@@ -52,7 +52,6 @@ final class BinTable {
   private final LifetimePlan plan;
   private final int[] blocks;
   private final int addedBlocks;
-  private final int intervalShift;
   private final double maxOversize;
   private final Arena arena;
 
@@ -73,8 +72,8 @@ final class BinTable {
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
 
-  private final LongAdder misses = new LongAdder();
-  private final NullBins nullBins = new NullBins();
+  private LongAdder misses = new LongAdder();
+  private NullBins nullBins = new NullBins();
 
   private BinTable(
       LifetimePlan plan,
@@ -85,7 +84,6 @@ final class BinTable {
       Bin[] ascending,
       int directLists) {
     this.intervalBytes = plan.intervalBytes();
-    this.intervalShift = Integer.numberOfTrailingZeros(intervalBytes);
     this.plan = plan;
     this.blocks = blocks;
     this.addedBlocks = addedBlocks;
@@ -97,6 +95,7 @@ final class BinTable {
     this.ready =
         new ReadyLists(
             directLists + ascending.length,
+            Integer.numberOfTrailingZeros(intervalBytes),
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
     this.listed =
         buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
@@ -183,12 +182,12 @@ final class BinTable {
   }
 
   /**
-   * The size class of a request: {@link LifetimePolicy#index} without its division.
+   * The size class of a request.
    *
    * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
    */
   int index(long totalBytes) {
-    return (int) ((totalBytes - LifetimePolicy.SMALL_BYTES - 1) >> intervalShift);
+    return ready.sizeClass(totalBytes);
   }
 
   /**
@@ -302,6 +301,17 @@ final class BinTable {
 
   private List<Buffer> buffers() {
     return Arrays.stream(ascending).map(Bin::own).filter(Objects::nonNull).toList();
+  }
+
+  /** Goes on with the counters of the table whose place this takes. Before it is published. */
+  void countOnFrom(BinTable before) {
+    misses = before.misses;
+    nullBins = before.nullBins;
+  }
+
+  /** Has somebody told of every block that comes home from now on. */
+  void tellWhenHome(Runnable whenHome) {
+    ready.tell(whenHome);
   }
 
   /** Closes all buffers if all blocks are home; else nothing has changed. */

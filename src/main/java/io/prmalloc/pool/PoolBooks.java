@@ -39,6 +39,7 @@ final class PoolBooks {
   private final PlannedSteps steps;
   private final AddressDirectory directory;
   private final Supplier<BinTable> bins;
+  private final RetiredBins retired;
 
   private long usesBeforeClear;
 
@@ -51,19 +52,22 @@ final class PoolBooks {
       RegionHeap outside,
       PlannedSteps steps,
       AddressDirectory directory,
-      Supplier<BinTable> bins) {
+      Supplier<BinTable> bins,
+      RetiredBins retired) {
     this.source = source;
     this.small = small;
     this.outside = outside;
     this.steps = steps;
     this.directory = directory;
     this.bins = bins;
+    this.retired = retired;
   }
 
   private PoolCounts pooled() {
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
     steps.addTo(counts);
+    retired.addTo(counts);
     BinTable table = bins.get();
     if (table != null) {
       table.addTo(counts);
@@ -126,6 +130,7 @@ final class PoolBooks {
     PoolCounts smallCounts = new PoolCounts();
     small.addTo(smallCounts);
     PoolCounts planned = new PoolCounts();
+    retired.addTo(planned);
     BinTable table = bins.get();
     if (table != null) {
       table.addTo(planned);
@@ -139,7 +144,7 @@ final class PoolBooks {
         table == null ? 0 : table.intervalBytes(),
         table == null ? 0 : table.planBytes(),
         table == null ? 0 : table.addedBlocks(),
-        table == null ? 0 : table.arenaBytes(),
+        (table == null ? 0 : table.arenaBytes()) + retired.arenaBytes(),
         packedSteps);
   }
 
@@ -216,6 +221,9 @@ final class PoolBooks {
     }
     BinTable table = bins.get();
     Block block = table == null ? null : table.find(address);
+    if (block == null) {
+      block = retired.find(address);
+    }
     return block != null ? block : directory.find(address);
   }
 

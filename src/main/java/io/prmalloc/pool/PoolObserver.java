@@ -26,6 +26,14 @@ interface PoolObserver {
   void released(long ticket);
 
   /**
+   * Whether this is to be told of what steps ask for themselves; those get shared memory then and
+   * no arena.
+   */
+  default boolean seesSteps() {
+    return true;
+  }
+
+  /**
    * The calling thread opens a step.
    *
    * @return what {@link #stepClosed} is to be told of this step

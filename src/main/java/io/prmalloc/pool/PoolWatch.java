@@ -36,7 +36,13 @@ final class PoolWatch {
 
   /** What bars the common way, and opens it again. */
   interface Gate {
-    void observe(boolean observed);
+    /**
+     * Bars the way, or opens it.
+     *
+     * @param observed whether there are observers
+     * @param steps whether there are some that are told of planned steps
+     */
+    void observe(boolean observed, boolean steps);
   }
 
   private final RegionHeap outside;
@@ -73,7 +79,18 @@ final class PoolWatch {
     observers = after;
     if (before == null) {
       planner.watchSteps(this::stepOpened);
-      gate.observe(true);
+    }
+    gate.observe(true, seeSteps(after));
+  }
+
+  private static boolean seeSteps(PoolObserver[] observers) {
+    return Arrays.stream(observers).anyMatch(PoolObserver::seesSteps);
+  }
+
+  /** {@link #attach}, if the pool is not closed. The caller holds the lifecycle's lock. */
+  void attachIfOpen(PoolObserver observer) {
+    if (!closed) {
+      attach(observer);
     }
   }
 
@@ -89,8 +106,8 @@ final class PoolWatch {
       observers = after.length == 0 ? null : after;
       if (after.length == 0) {
         planner.watchSteps(null);
-        gate.observe(false);
       }
+      gate.observe(after.length > 0, seeSteps(after));
     } finally {
       lifecycle.unlock();
     }

@@ -61,6 +61,14 @@ final class PooledBlock extends Block {
     return bin;
   }
 
+  /**
+   * The size class of a request that a chunk serves, in the plan it belongs to, which may be one
+   * that was replaced.
+   */
+  int requestBin(long totalBytes) {
+    return lists.sizeClass(totalBytes);
+  }
+
   /** The ready list that a chunk belongs on. */
   int list() {
     return index;
@@ -121,13 +129,17 @@ final class PooledBlock extends Block {
   protected int goHome() {
     if (slab == null) {
       lists.put(this);
-      return 0;
+      return lists.news();
     }
     return slab.takeHome(index);
   }
 
   @Override
   protected void settle(int news) {
-    slab.settle(news);
+    if (slab != null) {
+      slab.settle(news);
+    } else {
+      lists.settle();
+    }
   }
 }

@@ -69,7 +69,7 @@ final class RawAddresses {
 
   private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
     if (!block.isSmall()) {
-      int bin = pool.bins().index(bytes + header);
+      int bin = block.requestBin(bytes + header);
       return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
     }
     block.openRaw(bytes, smallHeader);
@@ -114,8 +114,7 @@ final class RawAddresses {
    * @throws IllegalArgumentException if it is not out
    */
   void deallocate(long address) {
-    BinTable table = pool.bins();
-    Block block = table == null ? null : table.find(address);
+    Block block = pool.findPlanned(address);
     if (block == null) {
       block = directory.find(address);
     }
@@ -144,7 +143,7 @@ final class RawAddresses {
           block.region().buffer(),
           user,
           Block.useOf(stamp),
-          pool.bins().index((long) bytes + header),
+          block.requestBin((long) bytes + header),
           block.bin(),
           block.startAddress(),
           header,

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.List;
 
 /**
@@ -62,18 +63,25 @@ final class ReadyLists {
   private final Stripes stripes;
   private final int stripeShift;
 
+  private final int intervalShift;
+
+  /** Told of every block that comes home; null but for a plan that was replaced. */
+  private volatile Runnable listener;
+
   /** By number; there is none with number 0. */
   private final PooledBlock[] blocks;
 
   /**
    * @param lists how many lists there are
+   * @param intervalShift the step between size classes, as a power of two
    * @param blocks all blocks, all at home; the one at position i is given the number i + 1
    */
-  ReadyLists(int lists, List<PooledBlock> blocks) {
-    this(lists, blocks, Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
+  ReadyLists(int lists, int intervalShift, List<PooledBlock> blocks) {
+    this(lists, intervalShift, blocks, Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
   }
 
-  ReadyLists(int lists, List<PooledBlock> blocks, Stripes stripes) {
+  ReadyLists(int lists, int intervalShift, List<PooledBlock> blocks, Stripes stripes) {
+    this.intervalShift = intervalShift;
     this.stripes = stripes;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(lists + PADDING - 1);
     this.heads = new long[stripes.count() << stripeShift];
@@ -125,6 +133,35 @@ final class ReadyLists {
       }
     }
     return block;
+  }
+
+  /**
+   * The size class of a request: {@link LifetimePolicy#index} without its division.
+   *
+   * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
+   */
+  int sizeClass(long totalBytes) {
+    return (int) ((totalBytes - LifetimePolicy.SMALL_BYTES - 1) >> intervalShift);
+  }
+
+  /** Has somebody told of every block that comes home from now on. */
+  void tell(Runnable whenHome) {
+    // Volatile, as are the states of the blocks: whoever comes home and does not see it yet, is
+    // seen to be home by whoever looks after this.
+    listener = whenHome;
+  }
+
+  /** Not 0 if {@link #settle} is to be called for a block that came home. */
+  int news() {
+    return listener == null ? 0 : 1;
+  }
+
+  /** Tells. */
+  void settle() {
+    Runnable told = listener;
+    if (told != null) {
+      told.run();
+    }
   }
 
   /** Lists a block that is home now. */

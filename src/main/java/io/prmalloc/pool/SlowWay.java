@@ -20,12 +20,19 @@ final class SlowWay {
   private final SmallBlocks small;
   private final PoolBooks books;
   private final PoolWatch watch;
+  private final Replanner replanner;
 
-  SlowWay(TensorPoolAllocator pool, SmallBlocks small, PoolBooks books, PoolWatch watch) {
+  SlowWay(
+      TensorPoolAllocator pool,
+      SmallBlocks small,
+      PoolBooks books,
+      PoolWatch watch,
+      Replanner replanner) {
     this.pool = pool;
     this.small = small;
     this.books = books;
     this.watch = watch;
+    this.replanner = replanner;
   }
 
   /**
@@ -88,6 +95,7 @@ final class SlowWay {
     }
     Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
     table.countUnserved(bytes + largeHeader);
+    replanner.unserved(table);
     return unpooled;
   }
 }

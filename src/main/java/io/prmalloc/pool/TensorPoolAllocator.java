@@ -7,21 +7,16 @@ import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfLine;
-import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
-import io.prmalloc.kept.KeptPool;
-import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
 import io.prmalloc.recording.RecordingOptions;
 import java.io.UncheckedIOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -68,12 +63,8 @@ public final class TensorPoolAllocator implements Allocator {
 
   static final String NAME = "tensorpool_cpu";
 
-  private static final Logger LOGGER = System.getLogger(TensorPoolAllocator.class.getName());
-
   private final SubAllocator source;
   private final MemoryPlanner planner;
-  private final double maxOversize;
-  private final PoolPolicies policies;
   private final Executor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
@@ -84,6 +75,8 @@ public final class TensorPoolAllocator implements Allocator {
   private final PoolWatch watch;
   private final RawAddresses raw;
   private final SlowWay slowWay;
+  private final Succession succession;
+  private final Replanner replanner;
   private final PlannedSteps steps;
   private final Housekeeping housekeeping;
 
@@ -93,12 +86,11 @@ public final class TensorPoolAllocator implements Allocator {
   private volatile BinTable closedBins;
 
   private final ReentrantLock lifecycle = new ReentrantLock();
+  private final RetiredBins retired = new RetiredBins(lifecycle);
   private volatile boolean closed;
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.source = builder.source();
-    this.maxOversize = builder.maxOversize();
-    this.policies = builder.policies();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new RegionHeap(source, this::released);
@@ -107,10 +99,27 @@ public final class TensorPoolAllocator implements Allocator {
     this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
-    this.books = new PoolBooks(source, small, outside, steps, directory, this::countedBins);
-    this.slowWay = new SlowWay(this, small, books, watch);
+    this.books =
+        new PoolBooks(source, small, outside, steps, directory, this::countedBins, retired);
+    this.succession =
+        new Succession(
+            this,
+            builder,
+            () -> new Takeover(source, outside, executor),
+            watch,
+            retired,
+            lifecycle);
+    this.replanner =
+        new Replanner(
+            watch,
+            builder.replanSettings(),
+            executor,
+            lifecycle,
+            () -> directory.isEnabled() ? HeaderDescriptor.FULL_BYTES : 0,
+            succession::next);
+    this.slowWay = new SlowWay(this, small, books, watch, replanner);
     this.housekeeping = new Housekeeping(this, books, builder);
-    planner.bind(this::onPlan, steps);
+    planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);
     housekeeping.start();
@@ -120,7 +129,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void adopt(KeptPlan kept) {
     try {
       if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
-        serve(kept.pool().get());
+        succession.begin(kept.pool().get());
         planner.skip();
       }
       steps.adopt(kept.steps());
@@ -164,14 +173,9 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Records what goes out and comes back from now on, with {@link RecordingOptions#DEFAULT}.
+   * {@link #record(Path, RecordingOptions)} with {@link RecordingOptions#DEFAULT}.
    *
    * <p>Threading: any thread.
-   *
-   * @param file must not be there yet
-   * @return to be closed when there is enough; closed with the allocator else
-   * @throws UncheckedIOException if the file is there already or cannot be written
-   * @throws IllegalStateException if the allocator is closed
    */
   public Recording record(Path file) {
     return record(file, RecordingOptions.DEFAULT);
@@ -204,8 +208,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
-  private void observe(boolean observed) {
-    steps.observe(observed);
+  private void observe(boolean observed, boolean stepsObserved) {
+    steps.observe(stepsObserved);
     small.observe(observed);
     BinTable table = bins;
     if (table != null) {
@@ -216,12 +220,9 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Opens a step of a kind: {@code planner().collect(key)}. Kinds of steps are planned each on its
-   * own; where sequences of requests differ in the first one's size, they need no key.
+   * Opens a step of a kind: {@link MemoryPlanner#collect(Object) planner().collect(key)}.
    *
    * <p>Threading: any thread.
-   *
-   * @param key as in {@link MemoryPlanner#collect(Object)}
    */
   public ScopedMemoryCollector collect(Object key) {
     return planner.collect(key);
@@ -289,45 +290,6 @@ public final class TensorPoolAllocator implements Allocator {
     }
   }
 
-  private void onPlan(LifetimePlan made) {
-    KeptPool best = PlanChoice.best(made, policies, maxOversize);
-    try {
-      serve(best);
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
-    }
-  }
-
-  private void serve(KeptPool chosen) {
-    lifecycle.lock();
-    try {
-      if (closed || bins != null) {
-        return;
-      }
-      Takeover takeover = new Takeover(source, outside, executor);
-      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
-      // Release: publishes the table; its acquire is the volatile read in take, allocateLargeRaw
-      // and deallocatePooled.
-      table.observe(watch.isObserved());
-      bins = table;
-      outside.noteReserved();
-      takeover.finish(table.arenaBytes(), () -> populate(table));
-    } finally {
-      lifecycle.unlock();
-    }
-  }
-
-  private void populate(BinTable table) {
-    lifecycle.lock();
-    try {
-      if (bins == table) {
-        table.populate();
-      }
-    } finally {
-      lifecycle.unlock();
-    }
-  }
-
   @Override
   public boolean tracksAllocationSizes() {
     return true;
@@ -366,9 +328,26 @@ public final class TensorPoolAllocator implements Allocator {
     return true;
   }
 
-  /** The plan that serves now, or null. Acquires what onPlan published. */
+  /** The plan that serves now, or null. Acquires what {@link #publish} released. */
   BinTable bins() {
     return bins;
+  }
+
+  /** Lets a plan serve. Under the lifecycle's lock. */
+  void publish(BinTable table) {
+    bins = table;
+    outside.noteReserved();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** The block of an arena in which an address lies, or null. */
+  PooledBlock findPlanned(long address) {
+    BinTable table = bins;
+    PooledBlock block = table == null ? null : table.find(address);
+    return block != null ? block : retired.find(address);
   }
 
   private BinTable countedBins() {
@@ -391,7 +370,20 @@ public final class TensorPoolAllocator implements Allocator {
     return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
   }
 
-  /** How steps were served that asked for memory themselves. Threading: any thread. */
+  /**
+   * Collects statistics anew, in the steps to come, for a plan that takes the place of the one that
+   * serves. Happens by itself where requests find no block too often; see {@link
+   * TensorPoolBuilder#replan}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return false if there is no plan to replace yet, or if it is going on already
+   */
+  public boolean replan() {
+    return isPooling() && replanner.request();
+  }
+
+  /** How steps that ask for memory were served. Threading: any thread. */
   public StepStats stepStats() {
     return steps.stats();
   }
@@ -451,7 +443,7 @@ public final class TensorPoolAllocator implements Allocator {
       if (closed) {
         return;
       }
-      if (!Retirement.tryAll(steps, small, bins, outside)) {
+      if (!retired.tryFreeAll() || !Retirement.tryAll(steps, small, bins, outside)) {
         watch.stillInUse();
         throw books.stillInUse();
       }
@@ -493,6 +485,7 @@ public final class TensorPoolAllocator implements Allocator {
     if (table != null) {
       table.free();
     }
+    retired.free();
     small.free();
     steps.free();
   }

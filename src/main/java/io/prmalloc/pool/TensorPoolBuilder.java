@@ -34,6 +34,7 @@ public final class TensorPoolBuilder {
   private LeakDetection leakDetection;
   private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
+  private boolean replan = true;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
@@ -64,6 +65,11 @@ public final class TensorPoolBuilder {
       executor = MemoryPlannerFactory.newPlannerExecutor();
     }
     return executor;
+  }
+
+  PlannerSettings replanSettings() {
+    PlannerSettings set = settings();
+    return set.withEnabled(set.enabled() && replan);
   }
 
   PoolPolicies policies() {
@@ -238,6 +244,18 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder policies(PoolPolicies value) {
     policies = value;
+    return this;
+  }
+
+  /**
+   * Whether the shared pool collects statistics anew and makes another plan when at least 2 of 100
+   * requests find no block, three times in a row over 256 such requests; default true. Steps must
+   * be opened with {@link TensorPoolAllocator#collect} for it, as in warm-up.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder replan(boolean value) {
+    replan = value;
     return this;
   }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
@@ -27,7 +26,7 @@ class DjlPageTest {
   private final Allocator memory = new CpuAllocator(SubAllocator.direct(1 << 20));
 
   private static NDManager newManager() {
-    return Engine.getEngine("OnnxRuntime").newBaseManager();
+    return OrtEngine.load().newBaseManager();
   }
 
   @AfterEach

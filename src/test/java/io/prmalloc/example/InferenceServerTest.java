@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.netty.util.ResourceLeakDetector;
+import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.LoadClient.Answer;
 import java.io.EOFException;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,11 @@ class InferenceServerTest {
 
   private final ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
   private InferenceServer server;
+
+  @BeforeAll
+  static void loadFirst() {
+    OrtEngine.load();
+  }
 
   @BeforeEach
   void start() throws Exception {
@@ -55,14 +62,6 @@ class InferenceServerTest {
 
   private static byte[] image(int batch, long seed) {
     return LoadClient.request("small", SMALL, batch, seed);
-  }
-
-  /** The bytes behind an answer's JSON. */
-  static byte[] elements(Answer answer) {
-    assertEquals(200, answer.status(), () -> answer.text());
-    int json = Integer.parseInt(answer.headers().get("inference-header-content-length"));
-    byte[] body = answer.body().array();
-    return Arrays.copyOfRange(body, json, body.length);
   }
 
   private static JsonNode json(Answer answer) throws IOException {
@@ -111,7 +110,7 @@ class InferenceServerTest {
               .replace("output\":true", "output\":null");
       Answer inJson = client.send(asJson.getBytes(StandardCharsets.ISO_8859_1));
       JsonNode data = json(inJson).path("outputs").get(0).path("data");
-      ByteBuffer bytes = ByteBuffer.wrap(elements(inBytes)).order(ByteOrder.LITTLE_ENDIAN);
+      ByteBuffer bytes = ByteBuffer.wrap(LoadRun.elements(inBytes)).order(ByteOrder.LITTLE_ENDIAN);
       assertEquals(20, data.size());
       for (JsonNode score : data) {
         assertEquals(bytes.getFloat(), score.floatValue());
@@ -151,15 +150,15 @@ class InferenceServerTest {
     byte[] first;
     byte[] second;
     try (LoadClient client = client()) {
-      first = elements(client.send(image(1, 1)));
-      second = elements(client.send(image(3, 2)));
+      first = LoadRun.elements(client.send(image(1, 1)));
+      second = LoadRun.elements(client.send(image(3, 2)));
       for (int i = 0; i < 5; i++) {
         client.write(image(1, 1));
         client.write(image(3, 2));
       }
       for (int i = 0; i < 5; i++) {
-        assertArrayEquals(first, elements(client.read()));
-        assertArrayEquals(second, elements(client.read()));
+        assertArrayEquals(first, LoadRun.elements(client.read()));
+        assertArrayEquals(second, LoadRun.elements(client.read()));
       }
     }
   }
@@ -226,13 +225,13 @@ class InferenceServerTest {
   @Test
   void shouldSayWhyAndGoOnWhenARequestIsWrong() throws IOException {
     try (LoadClient client = client()) {
-      byte[] expected = elements(client.send(image(1, 1)));
+      byte[] expected = LoadRun.elements(client.send(image(1, 1)));
       for (Wrong wrong : wrongRequests()) {
         Answer answer = client.send(wrong.request.get());
         assertEquals(wrong.status, answer.status(), () -> wrong.reason + ": " + answer.text());
         assertTrue(answer.text().contains(wrong.reason), answer::text);
         assertEquals(0, server.tensorBytes(), wrong.reason);
-        assertArrayEquals(expected, elements(client.send(image(1, 1))), wrong.reason);
+        assertArrayEquals(expected, LoadRun.elements(client.send(image(1, 1))), wrong.reason);
       }
     }
   }
@@ -280,7 +279,7 @@ class InferenceServerTest {
   @Test
   void shouldShowWhatItCountsToPrometheus() throws IOException {
     try (LoadClient client = client()) {
-      elements(client.send(image(1, 1)));
+      LoadRun.elements(client.send(image(1, 1)));
       client.send(post("{}", new byte[0]));
       String page = client.get("/metrics").text();
       for (String line :
@@ -302,7 +301,7 @@ class InferenceServerTest {
   void shouldFinishTheRequestUnderWayWhenItIsClosed() throws Exception {
     byte[] request = image(40, 3);
     try (LoadClient client = client()) {
-      byte[] expected = elements(client.send(request));
+      byte[] expected = LoadRun.elements(client.send(request));
       awaitIdle();
       client.write(Arrays.copyOf(request, request.length - 1));
       while (server.tensorBytes() == 0) {
@@ -314,7 +313,7 @@ class InferenceServerTest {
         Thread.onSpinWait();
       }
       client.write(Arrays.copyOfRange(request, request.length - 1, request.length));
-      assertArrayEquals(expected, elements(client.read()));
+      assertArrayEquals(expected, LoadRun.elements(client.read()));
       closer.join();
     }
   }

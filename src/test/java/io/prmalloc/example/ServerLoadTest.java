@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.LoadRun.Load;
 import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The server under load, in a JVM of its own. In full with the profile {@code server}. */
@@ -16,6 +18,11 @@ class ServerLoadTest {
   private static final int FULL = 100_000;
   private static final int REQUESTS = Integer.getInteger("server.requests", 1500);
   private static final double RESIDENT_NOISE_BYTES = 16 << 20;
+
+  @BeforeAll
+  static void loadFirst() {
+    OrtEngine.load();
+  }
 
   @Test
   void shouldAnswerTheSameBitsWhateverTheMemory() throws Exception {

@@ -1,5 +1,6 @@
 package io.prmalloc.example;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.os.OperatingSystem;
@@ -97,6 +98,10 @@ final class ServerMetrics {
         OperatingSystem.residentBytes());
     counter(page, "process_minor_faults_total", "Minor page faults.", usage.minorFaults());
     counter(page, "process_major_faults_total", "Major page faults.", usage.majorFaults());
+    if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
+      type(page, "process_cpu_seconds_total", "counter", "Time of all processors.");
+      sample(page, "process_cpu_seconds_total", system.getProcessCpuTime() / 1e9);
+    }
     long collections = 0;
     long millis = 0;
     for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {

@@ -17,6 +17,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.PageCode;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.SampleNetwork;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
@@ -35,6 +36,10 @@ class OnnxModelTest {
   private static final SampleNetwork NETWORK = SampleNetwork.SMALL;
   private static final int PIXELS = NETWORK.imageBytes() / Float.BYTES;
   private static final int LIMIT = 1 << 20;
+
+  static {
+    OrtEngine.load();
+  }
 
   private final OrtEnvironment environment = OrtEnvironment.getEnvironment();
   private final Allocator memory = new CpuAllocator(SubAllocator.direct(LIMIT));

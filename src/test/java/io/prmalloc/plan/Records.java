@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Random;
 
 /** Makes lists of records for tests. */
-final class Records {
+public final class Records {
 
   private Records() {}
 
   /** Records from triples of size, first task, last task. */
-  static List<TensorUsageRecord> of(long... triples) {
+  public static List<TensorUsageRecord> of(long... triples) {
     List<TensorUsageRecord> records = new ArrayList<>();
     for (int i = 0; i < triples.length; i += 3) {
       records.add(new TensorUsageRecord(triples[i], triples[i + 1], triples[i + 2]));
@@ -19,7 +19,7 @@ final class Records {
   }
 
   /** Random lives: first tasks below {@code tasks}, in no order, and sizes of a few kinds. */
-  static List<TensorUsageRecord> random(Random random, int count, int tasks, int longest) {
+  public static List<TensorUsageRecord> random(Random random, int count, int tasks, int longest) {
     int kind = random.nextInt(4);
     List<TensorUsageRecord> records = new ArrayList<>();
     for (int i = 0; i < count; i++) {

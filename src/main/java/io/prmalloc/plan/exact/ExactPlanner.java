@@ -27,6 +27,7 @@ import java.util.function.BooleanSupplier;
 public final class ExactPlanner {
 
   private static final long NO_GOAL = -1;
+  private static final int MANY_TENSORS = 5000;
 
   private final ExactOptions options;
 
@@ -121,14 +122,34 @@ public final class ExactPlanner {
     }
     Neighbours neighbours = isHuge || incumbent.isOver() ? null : new Neighbours(problem);
     for (int number = 0; number < options.threads() && !incumbent.isOver(); number++) {
-      threads.start(
-          isHuge
-              ? new GreedyWorker(problem, incumbent, options, number)
-              : new SearchWorker(problem, neighbours, incumbent, options, number),
-          true);
+      threads.start(worker(problem, neighbours, incumbent, number), true);
     }
     threads.join();
     return incumbent.plan();
+  }
+
+  // Where a search takes seconds to come down once, greedy plans are the better for a start: of
+  // several threads every second makes them all the time, one alone makes a few first.
+  private Runnable worker(Problem problem, Neighbours neighbours, Incumbent incumbent, int number) {
+    boolean isGreedy = options.uses(Technique.GREEDY_ORDERS) && problem.count() > MANY_TENSORS;
+    Runnable greedy =
+        new GreedyWorker(problem, incumbent, options, number, options.maxSearchSteps());
+    if (neighbours == null) {
+      return isGreedy ? greedy : incumbent::end;
+    }
+    Runnable search = new SearchWorker(problem, neighbours, incumbent, options, number);
+    if (!isGreedy) {
+      return search;
+    }
+    if (options.threads() > 1) {
+      return number % 2 == 1 ? greedy : search;
+    }
+    Runnable start =
+        new GreedyWorker(problem, incumbent, options, number, GreedyWorker.PLAIN_ROUNDS);
+    return () -> {
+      start.run();
+      search.run();
+    };
   }
 
   private static long[] greedyBySize(Problem problem) {

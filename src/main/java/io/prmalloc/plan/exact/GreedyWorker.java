@@ -8,7 +8,8 @@ import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 
 /**
- * One thread's search where there are too many tensors for a {@link SearchWorker}.
+ * One thread's plans by best fit, where there are too many tensors for a {@link SearchWorker}, or
+ * it would take long.
  *
  * <p>Threading: one thread; what is shared is the incumbent.
  */
@@ -19,12 +20,15 @@ final class GreedyWorker implements Runnable {
   // up high are given more weight, so that they come earlier the next time; what that pushes up is
   // weighted in turn. A round that makes it much worse is forgotten.
 
+  /** How many plans there are before it learns. */
+  static final int PLAIN_ROUNDS = Exponents.values().length;
+
   private static final double HIGH = 0.97;
   private static final double GROWTH = 1.3;
 
   private final Problem problem;
   private final Incumbent incumbent;
-  private final ExactOptions options;
+  private final long maxRounds;
   private final int number;
   private final Random random;
 
@@ -32,11 +36,13 @@ final class GreedyWorker implements Runnable {
    * A worker that has not begun.
    *
    * @param number of the thread, from 0
+   * @param maxRounds how many plans to make
    */
-  GreedyWorker(Problem problem, Incumbent incumbent, ExactOptions options, int number) {
+  GreedyWorker(
+      Problem problem, Incumbent incumbent, ExactOptions options, int number, long maxRounds) {
     this.problem = problem;
     this.incumbent = incumbent;
-    this.options = options;
+    this.maxRounds = maxRounds;
     this.number = number;
     random = new Random(options.seed() + number);
   }
@@ -56,7 +62,7 @@ final class GreedyWorker implements Runnable {
     double[] bestKeys = keys;
     long best = Long.MAX_VALUE;
     Exponents[] shapes = Exponents.values();
-    for (int round = 0; round < options.maxSearchSteps() && !incumbent.isOver(); round++) {
+    for (int round = 0; round < maxRounds && !incumbent.isOver(); round++) {
       boolean plain = round < shapes.length;
       if (plain) {
         keys = keys(shapes[(round + number) % shapes.length]);

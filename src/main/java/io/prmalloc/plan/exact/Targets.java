@@ -17,7 +17,10 @@ final class Targets {
   // whatever is the best length for an instance, that costs little more than knowing it. Where
   // nothing is to be found, the long ones come to an end at last and prove it.
 
-  private static final double[] PARTS = {0, 0.5, 0, 0.25, 0, 0.75, 0, 0.1, 0, 0.9};
+  private static final int BOUND_EVERY = 3;
+  private static final double HALF = 0.5;
+  private static final double LOWER = 0.3;
+  private static final double CLOSE = 0.97;
   private static final int MIN_BASE = 2000;
 
   private final Problem problem;
@@ -25,13 +28,14 @@ final class Targets {
   private final boolean restarts;
   private final long base;
   private int turn;
+  private double part;
   private long attempts;
   private long bestSeen = Long.MAX_VALUE;
 
   /**
    * Nothing was tried.
    *
-   * @param turn which part to begin with
+   * @param turn the bound is tried when the turn is a multiple of three; from 0
    * @param restarts whether attempts are given up at all
    */
   Targets(Problem problem, Incumbent incumbent, int turn, boolean restarts) {
@@ -50,11 +54,15 @@ final class Targets {
     if (incumbent.goal() >= 0 || best == Long.MAX_VALUE || best - low <= step) {
       return low;
     }
-    if (best < bestSeen) {
-      turn = bestSeen == Long.MAX_VALUE ? turn : 0;
-      bestSeen = best;
+    if (turn++ % BOUND_EVERY == 0) {
+      return low;
     }
-    double part = PARTS[turn++ % PARTS.length];
+    if (best < bestSeen) {
+      bestSeen = best;
+      part = HALF;
+    } else {
+      part = part > CLOSE ? LOWER : (1 + part) / 2;
+    }
     long capacity = low + (long) ((best - low) * part) / step * step;
     return Math.min(capacity, best - step);
   }

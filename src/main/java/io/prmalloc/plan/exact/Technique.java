@@ -34,9 +34,9 @@ public enum Technique {
   /** Sections that often have no room left get their tensors placed earlier after a restart. */
   LEARNED_ORDERS,
 
-  /** Greedy plans of several orders to begin with; otherwise greedy by size alone. */
-  GREEDY_PORTFOLIO,
-
-  /** Plans are improved by taking tensors out and putting them back elsewhere. */
-  EJECTION
+  /**
+   * Where there are thousands of tensors, best fit in orders that learn, before the search or
+   * beside it.
+   */
+  GREEDY_ORDERS
 }

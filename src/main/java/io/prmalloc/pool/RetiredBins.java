@@ -1,0 +1,100 @@
+package io.prmalloc.pool;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * Plans of the shared pool that were replaced, until the last of their blocks is back.
+ *
+ * <p>Threading: as each method says.
+ */
+final class RetiredBins {
+
+  /** The pool's lifecycle. */
+  private final Lock lock;
+
+  /** Written under the lock. */
+  private volatile List<BinTable> tables = List.of();
+
+  /** Uses of the blocks of tables that are gone. */
+  private final LongAdder goneUses = new LongAdder();
+
+  RetiredBins(Lock lifecycle) {
+    this.lock = lifecycle;
+  }
+
+  /**
+   * Takes over a table that serves no more. Its memory goes at once, or by whoever brings its last
+   * block home.
+   *
+   * <p>Threading: under the lock.
+   */
+  void add(BinTable table) {
+    List<BinTable> more = new ArrayList<>(tables);
+    more.add(table);
+    tables = List.copyOf(more);
+    table.tellWhenHome(() -> tryFree(table));
+    tryFree(table);
+  }
+
+  private boolean tryFree(BinTable table) {
+    lock.lock();
+    try {
+      if (!tables.contains(table)) {
+        return true;
+      }
+      if (!table.retire()) {
+        return false;
+      }
+      PoolCounts counts = new PoolCounts();
+      table.addTo(counts);
+      goneUses.add(counts.uses);
+      List<BinTable> fewer = new ArrayList<>(tables);
+      fewer.remove(table);
+      tables = List.copyOf(fewer);
+      table.free();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Gives all back that are home; whether that was all. Threading: any thread. */
+  boolean tryFreeAll() {
+    boolean all = true;
+    for (BinTable table : tables) {
+      all &= tryFree(table);
+    }
+    return all;
+  }
+
+  /** Gives all back, whatever is out. Threading: under the lock. */
+  void free() {
+    tables.forEach(BinTable::free);
+    tables = List.of();
+  }
+
+  /** The block that contains an address, or null. Threading: any thread. */
+  PooledBlock find(long address) {
+    for (BinTable table : tables) {
+      PooledBlock block = table.find(address);
+      if (block != null) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  /** Adds up the blocks, also of those that are gone. Threading: any thread. */
+  void addTo(PoolCounts counts) {
+    counts.uses += goneUses.sum();
+    tables.forEach(table -> table.addTo(counts));
+  }
+
+  /** Bytes of the arenas that are still there. Threading: any thread. */
+  long arenaBytes() {
+    return tables.stream().mapToLong(BinTable::arenaBytes).sum();
+  }
+}
