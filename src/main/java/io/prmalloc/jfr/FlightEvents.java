@@ -1,5 +1,7 @@
 package io.prmalloc.jfr;
 
+import java.util.List;
+
 /**
  * Tells Flight Recorder what happened.
  *
@@ -99,6 +101,30 @@ public final class FlightEvents {
     }
   }
 
+  /**
+   * A leak was found.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param thread who took the memory
+   * @param step in which step, −1 for none
+   * @param ageNanos how long it has been out
+   * @param reason why it is taken for leaked
+   * @param stack where it was taken; turned to text only if somebody records
+   */
+  public static void leakFound(
+      long bytes,
+      long alignment,
+      String thread,
+      long step,
+      long ageNanos,
+      String reason,
+      List<StackTraceElement> stack) {
+    if (PRESENT) {
+      Recorded.leakFound(bytes, alignment, thread, step, ageNanos, reason, stack);
+    }
+  }
+
   /** What needs the recorder. */
   private static final class Recorded {
 
@@ -149,6 +175,27 @@ public final class FlightEvents {
         event.requestedBytes = requestedBytes;
         event.reservedBytes = reservedBytes;
         event.limitBytes = limitBytes;
+        event.commit();
+      }
+    }
+
+    static void leakFound(
+        long bytes,
+        long alignment,
+        String thread,
+        long step,
+        long ageNanos,
+        String reason,
+        List<StackTraceElement> stack) {
+      LeakFoundEvent event = new LeakFoundEvent();
+      if (event.isEnabled()) {
+        event.bytes = bytes;
+        event.alignment = alignment;
+        event.allocatingThread = thread;
+        event.step = step;
+        event.age = ageNanos;
+        event.reason = reason;
+        event.allocationStack = String.join("\n", stack.stream().map(String::valueOf).toList());
         event.commit();
       }
     }

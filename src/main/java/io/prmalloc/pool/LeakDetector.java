@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.pool.Leak.Reason;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -240,10 +241,13 @@ final class LeakDetector implements PoolObserver {
   }
 
   private static void recordFlight(Leak leak) {
-    try {
-      LeakEvent.commit(leak);
-    } catch (NoClassDefFoundError noFlightRecorder) {
-      LOGGER.log(Level.DEBUG, "this Java has no flight recorder", noFlightRecorder);
-    }
+    FlightEvents.leakFound(
+        leak.sizeBytes(),
+        leak.alignment(),
+        leak.thread(),
+        leak.step(),
+        leak.age().toNanos(),
+        leak.reason().name(),
+        leak.stack());
   }
 }

@@ -70,6 +70,11 @@ final class PoolWatch {
     return observers != null;
   }
 
+  /** Not to be changed; null if there are none. */
+  PoolObserver[] observers() {
+    return observers;
+  }
+
   /** Begins to tell an observer. The caller holds the lifecycle's lock. */
   void attach(PoolObserver observer) {
     PoolObserver[] before = observers;
@@ -168,8 +173,7 @@ final class PoolWatch {
   Block taken(Block block, long bytes, int alignment) {
     PoolObserver[] seen = observers;
     if (seen != null && block instanceof PooledBlock pooled) {
-      pooled.observation().begin(seen, bytes, alignment);
-      pooled.observe();
+      return pooled.takenBefore(seen, bytes, alignment);
     }
     return block;
   }

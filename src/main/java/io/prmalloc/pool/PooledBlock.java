@@ -109,15 +109,14 @@ final class PooledBlock extends Block {
     return numbered.id;
   }
 
-  /**
-   * Who is told of the use that is about to begin. Threading: the thread that took the block,
-   * alone.
-   */
-  Observation observation() {
+  /** Tells observers of the use that is about to begin, and lets them hear of its end. */
+  PooledBlock takenBefore(PoolObserver[] observers, long bytes, long alignment) {
     if (observation == null) {
       observation = new Observation(null);
     }
-    return observation;
+    observation.begin(observers, bytes, alignment);
+    observe();
+    return this;
   }
 
   @Override

@@ -45,10 +45,11 @@ final class SlowWay {
    * @throws IllegalStateException if the pool is closed
    */
   Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
+    PoolObserver[] observers = watch.observers();
     PooledBlock ready =
-        watch.isObserved() ? takeObserved(bytes, alignment, smallHeader, largeHeader) : null;
+        observers != null ? takeObserved(bytes, alignment, smallHeader, largeHeader) : null;
     return ready != null
-        ? watch.taken(ready, bytes, alignment)
+        ? ready.takenBefore(observers, bytes, alignment)
         : takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
   }
 

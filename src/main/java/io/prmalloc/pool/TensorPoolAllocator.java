@@ -173,9 +173,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * {@link #record(Path, RecordingOptions)} with {@link RecordingOptions#DEFAULT}.
-   *
-   * <p>Threading: any thread.
+   * {@link #record(Path, RecordingOptions)} with {@link RecordingOptions#DEFAULT}. Threading: any
+   * thread.
    */
   public Recording record(Path file) {
     return record(file, RecordingOptions.DEFAULT);
@@ -197,12 +196,7 @@ public final class TensorPoolAllocator implements Allocator {
     return watch.record(file, options);
   }
 
-  /**
-   * How many leaks were reported; what is too old by now is reported first. 0 if nothing is watched
-   * for leaks.
-   *
-   * <p>Threading: any thread.
-   */
+  /** How many leaks were reported; what is too old by now is first. Threading: any thread. */
   public long leaks() {
     return watch.leaks();
   }

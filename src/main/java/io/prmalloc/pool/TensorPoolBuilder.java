@@ -406,7 +406,7 @@ public final class TensorPoolBuilder {
 
   /**
    * Told of every leak, beside the log named {@code io.prmalloc.leak} and the flight recorder's
-   * event {@code io.prmalloc.Leak}; by the thread that ends a step or closes the pool.
+   * event {@code io.prmalloc.LeakFound}; by the thread that ends a step or closes the pool.
    *
    * <p>Threading: not safe.
    *

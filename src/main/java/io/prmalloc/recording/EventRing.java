@@ -41,12 +41,9 @@ final class EventRing {
   private static final int KIND_MASK = (1 << LAP_SHIFT) - 1;
   private static final int LAP_MASK = ((1 << THREAD_SHIFT) - 1) & ~KIND_MASK;
 
-  /** The counter has two cache lines before and behind it for itself. */
-  private static final int COUNTER_AT = 16;
-
   private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-  private final long[] counter = new long[2 * COUNTER_AT];
+  private final TickCounter counter = new TickCounter();
   private final long[] words;
   private final int mask;
   private final int capacityShift;
@@ -74,7 +71,7 @@ final class EventRing {
 
   /** The next event's tick. */
   long claim() {
-    return (long) LONGS.getAndAdd(counter, COUNTER_AT, 1L);
+    return counter.getAndIncrement();
   }
 
   /** Whether the slot of a claimed tick is free. */
@@ -130,12 +127,12 @@ final class EventRing {
   /** How many ticks were claimed in time. */
   long claimed() {
     long sealed = sealedAt;
-    return sealed >= 0 ? sealed : Math.min((long) LONGS.getAcquire(counter, COUNTER_AT), TOO_LATE);
+    return sealed >= 0 ? sealed : Math.min(counter.get(), TOO_LATE);
   }
 
   /** How many events came too late. */
   long tooLate() {
-    return Math.max(0, (long) LONGS.getAcquire(counter, COUNTER_AT) - TOO_LATE);
+    return Math.max(0, counter.get() - TOO_LATE);
   }
 
   /** Where the ring was sealed; −1 if it was not. */
@@ -146,7 +143,7 @@ final class EventRing {
   /** Lets no further event be in time. A second time it does nothing. */
   synchronized void seal() {
     if (sealedAt < 0) {
-      sealedAt = (long) LONGS.getAndSet(counter, COUNTER_AT, TOO_LATE);
+      sealedAt = counter.getAndSet(TOO_LATE);
     }
   }
 }

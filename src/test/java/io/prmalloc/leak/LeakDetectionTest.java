@@ -185,7 +185,7 @@ class LeakDetectionTest {
   void shouldWriteAnEventWhenTheFlightRecorderRuns(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("flight.jfr");
     try (Recording flight = new Recording()) {
-      flight.enable("io.prmalloc.Leak");
+      flight.enable("io.prmalloc.LeakFound");
       flight.start();
       open(LeakDetection.PARANOID);
       forget(4321);
@@ -196,7 +196,7 @@ class LeakDetectionTest {
 
     List<RecordedEvent> events = RecordingFile.readAllEvents(file);
     assertEquals(1, events.size());
-    assertEquals(4321, events.get(0).getLong("sizeBytes"));
+    assertEquals(4321, events.get(0).getLong("bytes"));
     assertEquals("POOL_CLOSED", events.get(0).getString("reason"));
     assertTrue(events.get(0).getString("allocationStack").contains("forget"));
   }

@@ -139,7 +139,9 @@ class LivesReaderTest {
                 TraceFormatException.class,
                 () ->
                     LivesReader.read(
-                        "x.csv", new byte[] {'i', '\n', (byte) 0xff}, LivesReader.RECORDS_COLUMNS))
+                        "x.csv",
+                        "id,size,first,last\n\u00ff".getBytes(StandardCharsets.ISO_8859_1),
+                        LivesReader.RECORDS_COLUMNS))
             .getMessage());
   }
 

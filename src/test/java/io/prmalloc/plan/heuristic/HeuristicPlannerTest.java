@@ -50,6 +50,49 @@ class HeuristicPlannerTest {
     }
   }
 
+  /** Two gaps that no task closes, at 64 and 192: the lower one. */
+  @Test
+  void shouldPreferTheLowestGapWhenNoneHasAnEnd() {
+    List<TensorUsageRecord> records =
+        List.of(
+            new TensorUsageRecord(128, 0, 1),
+            new TensorUsageRecord(64, 1, 3),
+            new TensorUsageRecord(64, 5, 6),
+            new TensorUsageRecord(320, 10, 11),
+            new TensorUsageRecord(64, 8, 10),
+            new TensorUsageRecord(64, 2, 9));
+    int[] order = {0, 1, 2, 3, 4, 5};
+    OrderPlacer placer = new OrderPlacer(records, true, 64);
+
+    placer.place(order, Long.MAX_VALUE);
+
+    assertArrayEquals(new long[] {0, 128, 0, 0, 320, 64}, placer.offsets());
+    assertArrayEquals(NaivePlacement.offsets(records, order, true), placer.offsets());
+  }
+
+  /** In other orders than the fixed ones lives lie within each other in more ways. */
+  @Test
+  void shouldPlaceAsTheRuleReadsWhenOrdersAreRandom() {
+    for (long seed = 0; seed < 6000; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      List<TensorUsageRecord> records = random(random);
+      int[] order = PlacementOrder.LIFE.sort(records, 64);
+      for (int i = order.length - 1; i > 0; i--) {
+        int other = random.nextInt(i + 1);
+        int moved = order[i];
+        order[i] = order[other];
+        order[other] = moved;
+      }
+      boolean seesGround = random.nextBoolean();
+      OrderPlacer placer = new OrderPlacer(records, seesGround, 64);
+
+      placer.place(order, Long.MAX_VALUE);
+
+      assertArrayEquals(
+          NaivePlacement.offsets(records, order, seesGround), placer.offsets(), "seed " + seed);
+    }
+  }
+
   /** One placer, many orders: what it keeps of the last order must not show. */
   @Test
   void shouldPlaceAsTheRuleReadsWhenOrdersFollowEachOther() {

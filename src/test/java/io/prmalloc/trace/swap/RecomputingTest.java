@@ -77,6 +77,29 @@ class RecomputingTest {
     assertEquals(possible, new Recomputing(step()).isPossible(treatments(letters)));
   }
 
+  /** Both are first needed by the same operator, which names one of them first. */
+  @ParameterizedTest
+  @CsvSource({"0;1, RR, true", "1;0, RR, false", "1;0, SR, true", "1;0, KR, true"})
+  void shouldMindTheOrderWhenBothAreNeededAtOnce(String inputs, String letters, boolean possible) {
+    MnnOp first = new MnnOp("a", List.of(), List.of("0"), List.of(), List.of());
+    MnnOp second = new MnnOp("b", List.of("0"), List.of("1"), List.of(), List.of());
+    MnnOp third =
+        new MnnOp("c", List.of(inputs.split(";", -1)), List.of("2"), List.of("0", "1"), List.of());
+    SwapStep step =
+        SwapStep.of(
+            new MnnProfile(
+                "Net",
+                1,
+                new MnnFiles(Path.of("net"), "Net", 1),
+                List.of(first, second, third),
+                Map.of("0", 1000L, "1", 500L, "2", 100L),
+                Map.of(),
+                Map.of(0, 1.0, 1, 2.0, 2, 3.0)),
+            2);
+
+    assertEquals(possible, new Recomputing(step).isPossible(treatments(letters)));
+  }
+
   /**
    * Tensor 1 goes after operator 2 and is made again for operator 4, with its scratch memory: alive
    * are 0 and 3 then, and 1 and 1:0 besides. Kept, it would be there with 0, 2 and 3 at operator 3.

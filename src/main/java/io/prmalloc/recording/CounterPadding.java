@@ -1,0 +1,7 @@
+package io.prmalloc.recording;
+
+/** Two cache lines of nothing in front of a {@link TickCounter}. Threading: stateless. */
+@SuppressWarnings("UnusedVariable")
+abstract class CounterPadding {
+  private long b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15;
+}
