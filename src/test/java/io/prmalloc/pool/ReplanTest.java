@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A shared pool whose traffic changes. */
+@SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class ReplanTest {
 
   private static final int[] SMALL_BATCH = {100_000, 40_000, 300_000, 40_000, 100_000, 50_000};
