@@ -36,8 +36,8 @@ import picocli.CommandLine.Spec;
           + " plan by offsets gives it a place in one arena. Nothing is allocated: a plan may need"
           + " more memory than there is here.",
       "",
-      "exact goes on until it knows that no plan is smaller, or with --capacity until one fits; else"
-          + " it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far."
+      "exact goes on until it knows that no plan is smaller, or with --capacity until one fits;"
+          + " else it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far."
     },
     footer = {
       "",

@@ -336,7 +336,7 @@ class TensorPoolAllocatorTest {
     SubAllocator tight = SubAllocator.direct(3 * MIB);
     TensorPoolAllocator pool = builder(tight).build();
     List<LogRecord> logged = new ArrayList<>();
-    Logger logger = Logger.getLogger(TensorPoolAllocator.class.getName());
+    Logger logger = Logger.getLogger(Succession.class.getName());
     Handler handler = handlerOf(logged);
     logger.addHandler(handler);
     logger.setUseParentHandlers(false);
