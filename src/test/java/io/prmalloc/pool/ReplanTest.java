@@ -167,7 +167,7 @@ class ReplanTest {
     @Override
     public MemoryRegion alloc(long alignment, long bytes) {
       if (bytes > 1_500_000) {
-        throw new OutOfNativeMemoryException(bytes, bytesReserved(), bytesLimit());
+        throw new OutOfNativeMemoryException(bytes, bytesReserved(), -1, null);
       }
       return behind.alloc(alignment, bytes);
     }
