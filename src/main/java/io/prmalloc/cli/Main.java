@@ -1,5 +1,6 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.trace.TraceFormatException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -112,7 +113,9 @@ public final class Main implements Callable<Integer> {
       return BAD_INPUT;
     }
     // What readers and options throw; TraceFormatException tells the file and the line by itself.
-    if (e instanceof TraceFormatException || e instanceof IllegalArgumentException) {
+    if (e instanceof TraceFormatException
+        || e instanceof PlanFormatException
+        || e instanceof IllegalArgumentException) {
       complain(command, e.getMessage());
       return BAD_INPUT;
     }

@@ -2,7 +2,9 @@ package io.prmalloc.cli;
 
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.Api;
+import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.trace.replay.Memory;
+import io.prmalloc.trace.replay.PoolSetup;
 import io.prmalloc.trace.replay.ReplayAllocator;
 import io.prmalloc.trace.replay.ReplayOptions;
 import io.prmalloc.trace.replay.ReplayProgress;
@@ -13,7 +15,9 @@ import io.prmalloc.trace.replay.Touch;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -135,6 +139,26 @@ final class ReplayCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}.")
   private Memory memory;
 
+  @Option(
+      names = "--policies",
+      paramLabel = "WHICH",
+      description =
+          "Which plans compete for the shared pool: reference, DeepRec's three; all, those and a"
+              + " packing of whole steps. Default: all.")
+  private PoolPolicies policies;
+
+  @Option(
+      names = "--plan",
+      paramLabel = "FILE",
+      description = "The pool starts warm, with the plan that this file holds.")
+  private Path plan;
+
+  @Option(
+      names = "--keep-plan",
+      paramLabel = "FILE",
+      description = "Write the pool's plan to this file when the run is over.")
+  private Path keepPlan;
+
   @Option(names = "--json", description = "Print one JSON document instead of tables.")
   private boolean json;
 
@@ -158,7 +182,11 @@ final class ReplayCommand implements Callable<Integer> {
             threads,
             touch,
             api,
-            memory);
+            memory,
+            new PoolSetup(
+                Optional.ofNullable(policies),
+                Optional.ofNullable(plan),
+                Optional.ofNullable(keepPlan)));
     Trace trace = input.read();
     Replayer replayer = new Replayer(trace, options);
     List<ReplayRun> runs = new ArrayList<>();

@@ -5,6 +5,9 @@ import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.StepStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.Optional;
 
 /**
@@ -17,6 +20,7 @@ import java.util.Optional;
 final class PoolTarget implements ReplayTarget {
 
   private final TensorPoolAllocator pool;
+  private final Optional<Path> keep;
   private final Api api;
   private final boolean planned;
   private final int threads;
@@ -37,7 +41,9 @@ final class PoolTarget implements ReplayTarget {
       long steps = (long) options.warmupSteps().getAsInt() * options.threads();
       builder.maxStatisticStep((int) Math.min(Integer.MAX_VALUE, steps) - 1);
     }
+    options.pool().applyTo(builder);
     this.pool = builder.build();
+    this.keep = options.pool().keep();
     this.api = options.api();
     this.planned = planned;
     this.threads = options.threads();
@@ -105,7 +111,15 @@ final class PoolTarget implements ReplayTarget {
 
   @Override
   public void close() {
-    pool.closeForcibly();
+    try {
+      if (keep.isPresent()) {
+        pool.plan().save(keep.get());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(keep.get() + " cannot be written: " + e, e);
+    } finally {
+      pool.closeForcibly();
+    }
   }
 
   /** Opens and closes steps, and makes no garbage. */

@@ -15,9 +15,16 @@ import java.util.OptionalInt;
  * @param touch how much of each tensor is written
  * @param api through which face of our allocators
  * @param memory where our allocators take their memory from
+ * @param pool what the pool is told
  */
 public record ReplayOptions(
-    int steps, OptionalInt warmupSteps, int threads, Touch touch, Api api, Memory memory) {
+    int steps,
+    OptionalInt warmupSteps,
+    int threads,
+    Touch touch,
+    Api api,
+    Memory memory,
+    PoolSetup pool) {
 
   /** The most steps of each thread for which the pool is waited for when nobody says how many. */
   public static final int MAX_LEARNING_STEPS = 300;
@@ -27,7 +34,7 @@ public record ReplayOptions(
 
   /** 1000 steps of one thread, first bytes touched, raw addresses, direct buffers. */
   public static final ReplayOptions DEFAULT =
-      new ReplayOptions(1000, OptionalInt.empty(), 1, Touch.FIRST, Api.RAW, Memory.DIRECT);
+      new ReplayOptions(1000, OptionalInt.empty(), 1, Touch.FIRST, Api.RAW, Memory.DIRECT, PoolSetup.DEFAULT);
 
   /**
    * Threading: any thread.
@@ -38,6 +45,7 @@ public record ReplayOptions(
     Objects.requireNonNull(touch, "touch");
     Objects.requireNonNull(api, "api");
     Objects.requireNonNull(memory, "memory");
+    Objects.requireNonNull(pool, "pool");
     checkAtLeastOne("steps", steps);
     warmupSteps.ifPresent(value -> checkAtLeastOne("warmup-steps", value));
     checkAtLeastOne("threads", threads);
@@ -59,31 +67,36 @@ public record ReplayOptions(
 
   /** These options with other numbers of steps. Threading: any thread. */
   public ReplayOptions withSteps(int value) {
-    return new ReplayOptions(value, warmupSteps, threads, touch, api, memory);
+    return new ReplayOptions(value, warmupSteps, threads, touch, api, memory, pool);
   }
 
   /** These options with another bound on warm-up. Threading: any thread. */
   public ReplayOptions withWarmupSteps(int value) {
-    return new ReplayOptions(steps, OptionalInt.of(value), threads, touch, api, memory);
+    return new ReplayOptions(steps, OptionalInt.of(value), threads, touch, api, memory, pool);
   }
 
   /** These options with another number of threads. Threading: any thread. */
   public ReplayOptions withThreads(int value) {
-    return new ReplayOptions(steps, warmupSteps, value, touch, api, memory);
+    return new ReplayOptions(steps, warmupSteps, value, touch, api, memory, pool);
   }
 
   /** These options with another way to touch. Threading: any thread. */
   public ReplayOptions withTouch(Touch value) {
-    return new ReplayOptions(steps, warmupSteps, threads, value, api, memory);
+    return new ReplayOptions(steps, warmupSteps, threads, value, api, memory, pool);
   }
 
   /** These options with another face of our allocators. Threading: any thread. */
   public ReplayOptions withApi(Api value) {
-    return new ReplayOptions(steps, warmupSteps, threads, touch, value, memory);
+    return new ReplayOptions(steps, warmupSteps, threads, touch, value, memory, pool);
   }
 
   /** These options with other memory. Threading: any thread. */
   public ReplayOptions withMemory(Memory value) {
-    return new ReplayOptions(steps, warmupSteps, threads, touch, api, value);
+    return new ReplayOptions(steps, warmupSteps, threads, touch, api, value, pool);
+  }
+
+  /** These options with something else told to the pool. Threading: any thread. */
+  public ReplayOptions withPool(PoolSetup value) {
+    return new ReplayOptions(steps, warmupSteps, threads, touch, api, memory, value);
   }
 }

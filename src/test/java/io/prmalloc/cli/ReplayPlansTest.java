@@ -1,0 +1,77 @@
+package io.prmalloc.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code replay} shows of plans. */
+class ReplayPlansTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir private Path directory;
+
+  private static JsonNode replay(String... options) throws IOException {
+    String[] args = new String[options.length + 5];
+    args[0] = "replay";
+    args[1] = "sample:mobilenet";
+    args[2] = "--steps=3";
+    args[3] = "--json";
+    args[4] = "--touch=none";
+    System.arraycopy(options, 0, args, 5, options.length);
+    Outcome outcome = Outcome.of(args);
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    return JSON.readTree(outcome.out()).get("runs").get(0);
+  }
+
+  @Test
+  void shouldReplayPlannedSteps() throws IOException {
+    JsonNode run = replay("--planned", "--api=handle");
+    assertEquals("pool", run.get("allocator").asText());
+    assertTrue(run.get("planned").asBoolean());
+    assertEquals(3, run.get("plannedSteps").asInt());
+    assertEquals(0, run.get("departedSteps").asInt());
+    assertEquals(51_841_024, run.get("arenaBytes").asLong());
+  }
+
+  @Test
+  void shouldLetTheReferenceAloneCompeteWhenAsked() throws IOException {
+    JsonNode reference = replay("--policies=reference", "--api=handle");
+    JsonNode all = replay("--api=handle");
+    assertEquals(0, reference.get("misses").asInt() + all.get("misses").asInt());
+    assertTrue(all.get("arenaBytes").asLong() < reference.get("arenaBytes").asLong());
+    assertFalse(reference.has("planned"));
+  }
+
+  @Test
+  void shouldStartWarmFromAPlanThatWasKept() throws IOException {
+    Path file = directory.resolve("plan.json");
+    replay("--api=handle", "--keep-plan=" + file);
+    assertTrue(Files.size(file) > 0);
+    JsonNode warm = replay("--api=handle", "--plan=" + file);
+    assertEquals(0, warm.get("warmupSteps").asInt());
+    assertEquals(0, warm.get("misses").asInt() + warm.get("nullBins").asInt());
+    assertTrue(warm.get("hits").asInt() > 0);
+  }
+
+  @Test
+  void shouldSayWhatIsWrongWithAPlan() throws IOException {
+    Path file = Files.writeString(directory.resolve("plan.json"), "{}");
+    Outcome bad = Outcome.of("replay", "sample:mobilenet", "--plan=" + file);
+    assertEquals(2, bad.exitCode());
+    assertEquals(
+        "prmalloc: " + file + ": line 1: field 'format' is missing\n", bad.err());
+    Outcome absent = Outcome.of("replay", "sample:mobilenet", "--plan=" + file + "x");
+    assertEquals(2, absent.exitCode());
+    assertEquals("prmalloc: " + file + "x: is not there\n", absent.err());
+  }
+}
