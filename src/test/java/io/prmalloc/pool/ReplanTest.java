@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.AgronaAccess;
+import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -159,22 +162,48 @@ class ReplanTest {
     assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(old));
   }
 
+  /** Gives tensors, but no region as large as the arena of the large batch. */
+  private record NoLargeRegions(SubAllocator behind) implements SubAllocator {
+    @Override
+    public MemoryRegion alloc(long alignment, long bytes) {
+      if (bytes > 1_500_000) {
+        throw new OutOfNativeMemoryException(bytes, bytesReserved(), -1, null);
+      }
+      return behind.alloc(alignment, bytes);
+    }
+
+    @Override
+    public void free(MemoryRegion region) {
+      behind.free(region);
+    }
+
+    @Override
+    public long bytesReserved() {
+      return behind.bytesReserved();
+    }
+
+    @Override
+    public OptionalLong bytesLimit() {
+      return behind.bytesLimit();
+    }
+  }
+
   @Test
   void shouldGoOnWithTheOldPlanWhenThereIsNoMemoryForTwo() {
     pool.close();
-    SubAllocator limited = SubAllocator.direct(2_500_000);
     pool =
         TensorPoolAllocator.builder()
-            .subAllocator(limited)
+            .subAllocator(new NoLargeRegions(source))
             .startStatisticStep(0)
             .maxOversize(1)
             .executor(Runnable::run)
             .build();
     warmUp(SMALL_BATCH);
-    Allocation survivor = pool.allocate(100_000);
+    long bytes = pool.poolStats().arenaBytes();
     hitRate(STEPS, LARGE_BATCH);
+    assertTrue(hitRate(5, LARGE_BATCH) < 0.5);
     assertEquals(1, hitRate(5, SMALL_BATCH));
-    survivor.close();
+    assertEquals(bytes, pool.poolStats().arenaBytes());
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.recording.Recording;
@@ -78,7 +79,6 @@ public class RecordingBenchmark {
   private TensorPoolAllocator pool;
   private Path directory;
   private Recording recording;
-  private long value;
 
   /** Opens the pool, lets it learn, and begins. Threading: one thread, before all others. */
   @Setup
@@ -97,10 +97,9 @@ public class RecordingBenchmark {
             .leakDetection(leaks)
             .build();
     for (int step = 0; step < MOST_STEPS && !pool.isPooling(); step++) {
-      try (var scope = pool.collect();
-          Allocation planned = pool.allocate(Math.max(sizeBytes, 65_536))) {
-        value += scope.hashCode() + planned.sizeBytes();
-      }
+      ScopedMemoryCollector scope = pool.collect();
+      pool.allocate(Math.max(sizeBytes, 65_536)).close();
+      scope.close();
     }
     if (observer == Observer.AFTER || observer == Observer.RECORDING) {
       // Nobody gives up: either the writer keeps up, or its time is measured.

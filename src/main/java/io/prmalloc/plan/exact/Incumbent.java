@@ -84,11 +84,6 @@ final class Incumbent {
     return new ExactPlan(problem.plan(best), Math.min(lowerBound, total));
   }
 
-  /** Where the tensors lie in the best plan, a new array. */
-  synchronized long[] offsets() {
-    return best.clone();
-  }
-
   /** The total of the best plan; the largest long if there is none yet. */
   long total() {
     return total;

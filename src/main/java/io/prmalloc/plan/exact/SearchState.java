@@ -59,6 +59,8 @@ final class SearchState {
   private long[] trailValues = new long[1024];
   private int trailLength;
 
+  private int failedSection;
+
   /**
    * Nothing is placed.
    *
@@ -251,8 +253,6 @@ final class SearchState {
     }
     return true;
   }
-
-  private int failedSection;
 
   /** The section for which there was no witness when the last step failed. */
   int failedSection() {
