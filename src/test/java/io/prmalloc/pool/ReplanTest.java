@@ -47,16 +47,16 @@ class ReplanTest {
   }
 
   private void step(int... sizes) {
-    ScopedMemoryCollector step = pool.collect();
-    Deque<Allocation> live = new ArrayDeque<>();
-    for (int size : sizes) {
-      live.add(pool.allocate(size));
-      if (live.size() > 2) {
-        live.poll().close();
+    try (ScopedMemoryCollector step = pool.collect()) {
+      Deque<Allocation> live = new ArrayDeque<>();
+      for (int size : sizes) {
+        live.add(pool.allocate(size));
+        if (live.size() > 2) {
+          live.poll().close();
+        }
       }
+      live.forEach(Allocation::close);
     }
-    live.forEach(Allocation::close);
-    step.close();
   }
 
   private void warmUp(int... sizes) {
@@ -231,22 +231,22 @@ class ReplanTest {
         if (seed == 0 && i % 40 == 0) {
           pool.replan();
         }
-        ScopedMemoryCollector step = pool.collect();
-        Deque<Allocation> live = new ArrayDeque<>();
-        for (int size : sizes) {
-          Allocation next = pool.allocate(size);
-          for (int at = 0; at < size; at += 4096) {
-            next.byteBuffer().putInt(at, seed * 1000 + i);
+        try (ScopedMemoryCollector step = pool.collect()) {
+          Deque<Allocation> live = new ArrayDeque<>();
+          for (int size : sizes) {
+            Allocation next = pool.allocate(size);
+            for (int at = 0; at < size; at += 4096) {
+              next.byteBuffer().putInt(at, seed * 1000 + i);
+            }
+            live.add(next);
+            if (live.size() > 2) {
+              check(live.poll(), seed * 1000 + i);
+            }
           }
-          live.add(next);
-          if (live.size() > 2) {
+          while (!live.isEmpty()) {
             check(live.poll(), seed * 1000 + i);
           }
         }
-        while (!live.isEmpty()) {
-          check(live.poll(), seed * 1000 + i);
-        }
-        step.close();
       }
     } catch (Throwable e) {
       failure.compareAndSet(null, e);
