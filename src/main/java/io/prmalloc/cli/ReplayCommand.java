@@ -1,8 +1,8 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.Api;
-import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.trace.replay.Memory;
 import io.prmalloc.trace.replay.PoolSetup;
 import io.prmalloc.trace.replay.ReplayAllocator;
@@ -13,9 +13,9 @@ import io.prmalloc.trace.replay.ReplayRun;
 import io.prmalloc.trace.replay.Replayer;
 import io.prmalloc.trace.replay.Touch;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;

@@ -68,8 +68,7 @@ class ReplayPlansTest {
     Path file = Files.writeString(directory.resolve("plan.json"), "{}");
     Outcome bad = Outcome.of("replay", "sample:mobilenet", "--plan=" + file);
     assertEquals(2, bad.exitCode());
-    assertEquals(
-        "prmalloc: " + file + ": line 1: field 'format' is missing\n", bad.err());
+    assertEquals("prmalloc: " + file + ": line 1: field 'format' is missing\n", bad.err());
     Outcome absent = Outcome.of("replay", "sample:mobilenet", "--plan=" + file + "x");
     assertEquals(2, absent.exitCode());
     assertEquals("prmalloc: " + file + "x: is not there\n", absent.err());

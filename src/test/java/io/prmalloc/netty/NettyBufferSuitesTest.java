@@ -40,6 +40,20 @@ class NettyBufferSuitesTest {
     return buffer;
   }
 
+  private final ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
+
+  // One buffer in 128 is wrapped in one that watches for leaks, at random, and then a slice's
+  // unwrap() is not what Netty's test of it expects. So none are here, and all are in Watched.
+  @BeforeEach
+  void watchNone() {
+    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+  }
+
+  @AfterEach
+  void watchAsBefore() {
+    ResourceLeakDetector.setLevel(level);
+  }
+
   @Nested
   class Plain extends AbstractByteBufTest {
     @Override
@@ -50,16 +64,9 @@ class NettyBufferSuitesTest {
 
   @Nested
   class Watched extends AbstractByteBufTest {
-    private final ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
-
     @BeforeEach
     void watchEveryBuffer() {
       ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
-    }
-
-    @AfterEach
-    void watchAsBefore() {
-      ResourceLeakDetector.setLevel(level);
     }
 
     @Override

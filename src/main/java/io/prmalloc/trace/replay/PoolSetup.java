@@ -14,8 +14,7 @@ import java.util.Optional;
  * @param plan a file with the plan to start with
  * @param keep a file to write the plan to when the run is over
  */
-public record PoolSetup(
-    Optional<PoolPolicies> policies, Optional<Path> plan, Optional<Path> keep) {
+public record PoolSetup(Optional<PoolPolicies> policies, Optional<Path> plan, Optional<Path> keep) {
 
   /** Nothing. */
   public static final PoolSetup DEFAULT =

@@ -34,7 +34,8 @@ public record ReplayOptions(
 
   /** 1000 steps of one thread, first bytes touched, raw addresses, direct buffers. */
   public static final ReplayOptions DEFAULT =
-      new ReplayOptions(1000, OptionalInt.empty(), 1, Touch.FIRST, Api.RAW, Memory.DIRECT, PoolSetup.DEFAULT);
+      new ReplayOptions(
+          1000, OptionalInt.empty(), 1, Touch.FIRST, Api.RAW, Memory.DIRECT, PoolSetup.DEFAULT);
 
   /**
    * Threading: any thread.

@@ -31,7 +31,14 @@ class ReplayOptionsTest {
             .withMemory(Memory.MMAP);
 
     assertEquals(
-        new ReplayOptions(7, java.util.OptionalInt.of(5), 3, Touch.ALL, Api.HANDLE, Memory.MMAP, PoolSetup.DEFAULT),
+        new ReplayOptions(
+            7,
+            java.util.OptionalInt.of(5),
+            3,
+            Touch.ALL,
+            Api.HANDLE,
+            Memory.MMAP,
+            PoolSetup.DEFAULT),
         options);
     assertEquals(5, options.maxLearningSteps());
     assertEquals(300, ReplayOptions.DEFAULT.maxLearningSteps());
