@@ -1,6 +1,7 @@
 package io.prmalloc.os;
 
 import com.sun.jna.Function;
+import com.sun.jna.Library;
 import com.sun.jna.Memory;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -37,6 +39,41 @@ final class LoadedLibrary {
   private static final int DL_INFO_LENGTH = 4 * Long.BYTES;
 
   private final String name;
+  // JNA opens libraries so that what is loaded later finds their functions, as if they had been
+  // preloaded. Of a malloc that would be half of a replacement: a C++ library that comes later, an
+  // inference engine say, would take operator new from here and give back to the C library. 1 is
+  // RTLD_LAZY, without RTLD_GLOBAL.
+  private static final int LAZY_AND_LOCAL = 1;
+
+  /** How libraries are opened: for those alone who ask for them. */
+  static final Map<String, Object> OPEN_LOCAL = Map.of(Library.OPTION_OPEN_FLAGS, LAZY_AND_LOCAL);
+
+  /**
+   * The C++ runtime, in memory before any other malloc is. If a malloc that brings its own operator
+   * new were the one that loads it, the runtime would use that one, but a C++ library that comes
+   * later would not, and the two would give back each other's memory. Most JVMs have it in memory
+   * anyway.
+   */
+  private static final class CxxRuntime {
+    private static final String SONAME = "libstdc++.so.6";
+
+    /** Held, for else it would be unloaded. */
+    @SuppressWarnings("UnusedVariable")
+    private static final NativeLibrary LIBRARY = open();
+
+    private static NativeLibrary open() {
+      try {
+        return NativeLibrary.getInstance(SONAME, OPEN_LOCAL);
+      } catch (LinkageError absent) {
+        // Then nobody here is written in C++.
+        return null;
+      }
+    }
+
+    /** Loads it, at the first call. */
+    static void load() {}
+  }
+
   private final NativeLibrary library;
 
   private LoadedLibrary(String name, NativeLibrary library) {
@@ -58,10 +95,11 @@ final class LoadedLibrary {
         name.contains(".so") || name.contains(File.separator)
             ? List.of(name)
             : List.of(name, "lib" + name + SONAME_SUFFIX);
+    CxxRuntime.load();
     LinkageError absent = null;
     for (String candidate : candidates) {
       try {
-        return new LoadedLibrary(name, NativeLibrary.getInstance(candidate));
+        return new LoadedLibrary(name, NativeLibrary.getInstance(candidate, OPEN_LOCAL));
       } catch (LinkageError e) {
         absent = e;
       }

@@ -4,6 +4,7 @@ import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -61,9 +62,9 @@ public abstract class MallocLibrary {
   /** Binds the native methods of a class, which have the plain names, to those with a prefix. */
   private static void bind(Class<?> calls, LoadedLibrary library, String prefix) {
     FunctionMapper mapper = (owner, method) -> prefix + method.getName();
-    Native.register(
-        calls,
-        NativeLibrary.getInstance(library.path(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
+    Map<String, Object> options = new HashMap<>(LoadedLibrary.OPEN_LOCAL);
+    options.put(Library.OPTION_FUNCTION_MAPPER, mapper);
+    Native.register(calls, NativeLibrary.getInstance(library.path(), options));
   }
 
   private static final class JemallocCalls {

@@ -277,7 +277,7 @@ final class StepSequence {
     try {
       StepPlan made = new StepPlan(served.recording(), better);
       replace(served, made, StepArena.reserve(this, made, owner.source()));
-    } catch (OutOfNativeMemoryException e) {
+    } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
     }
   }
