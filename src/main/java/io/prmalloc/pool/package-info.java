@@ -7,7 +7,15 @@
  * the one reservation of a plan, which is carved into a {@code Buffer} of equal chunks per {@code
  * Bin}; everything else from the sub-allocator.
  *
- * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.os}.
+ * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
+ * ({@code PlannedSteps}, {@code StepSequence}, {@code StepArena}); plans of the shared pool are
+ * chosen ({@code PlanChoice}, {@code StepPacking}), put in force ({@code Succession}) and replaced
+ * ({@code Replanner}, {@code RetiredBins}); who wants to hear of allocations is told by {@code
+ * PoolWatch}.
+ *
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.kept}, {@code
+ * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code
+ * io.prmalloc.os}.
  *
  * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyLists}
  * only say where to look. A small slot that is not out lies on exactly one {@code IndexStack}, and
