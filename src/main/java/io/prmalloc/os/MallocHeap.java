@@ -59,18 +59,12 @@ public final class MallocHeap {
    * @throws IllegalArgumentException if a number is out of its bounds
    * @throws OutOfMemoryError if the malloc has no memory; nothing is taken then
    * @throws IllegalStateException if the malloc refuses for another reason, such as an alignment
-   *     that is too large for it; nothing is taken then
+   *     that is too large for it, or gives an address that is not aligned; nothing is taken then
    * @throws UnsupportedOperationException if native calls do not work here; the message says why
    */
   public MallocRegion allocate(long alignment, long bytes) {
     MemoryRegion.checkArguments(alignment, bytes);
-    long address = malloc.posixMemalign(Math.max(alignment, LEAST_ALIGNMENT), bytes);
-    if (address < 0) {
-      throw MemoryRegion.refused(
-          calls,
-          "posix_memalign of " + name + ", " + bytes + " bytes aligned to " + alignment,
-          (int) -address);
-    }
+    long address = aligned(alignment, bytes);
     boolean viewed = false;
     try {
       MallocRegion region = new MallocRegion(malloc, address, calls.view(address, bytes));
@@ -81,5 +75,37 @@ public final class MallocHeap {
         malloc.free(address);
       }
     }
+  }
+
+  private long aligned(long alignment, long bytes) {
+    long address = take(alignment, bytes, bytes);
+    if (address % alignment != 0) {
+      // mimalloc 2.0.9 breaks its word where a size up to 1 KiB is a multiple of the alignment.
+      // With
+      // one byte more it is none, and the library aligns by itself.
+      malloc.free(address);
+      address = take(alignment, bytes, bytes + 1);
+      if (address % alignment != 0) {
+        malloc.free(address);
+        throw new IllegalStateException(
+            asked(alignment, bytes)
+                + ": the address 0x"
+                + Long.toHexString(address)
+                + " is not, at the second try");
+      }
+    }
+    return address;
+  }
+
+  private long take(long alignment, long bytes, long bytesTaken) {
+    long address = malloc.posixMemalign(Math.max(alignment, LEAST_ALIGNMENT), bytesTaken);
+    if (address < 0) {
+      throw MemoryRegion.refused(calls, asked(alignment, bytes), (int) -address);
+    }
+    return address;
+  }
+
+  private String asked(long alignment, long bytes) {
+    return "posix_memalign of " + name + ", " + bytes + " bytes aligned to " + alignment;
   }
 }
