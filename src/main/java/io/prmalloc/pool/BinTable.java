@@ -94,9 +94,7 @@ final class BinTable {
     this.directLists = directLists;
     this.ready =
         new ReadyLists(
-            directLists + ascending.length,
-            Integer.numberOfTrailingZeros(intervalBytes),
-            buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
+            directLists + ascending.length, Integer.numberOfTrailingZeros(intervalBytes), blocks());
     this.listed =
         buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }
@@ -291,12 +289,15 @@ final class BinTable {
 
   /** Two threads may do it at the same time, and come to the same result. */
   private ArenaSpan[] findSpans() {
-    List<PooledBlock> blocks =
-        buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
-    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks, intervalBytes);
+    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks(), intervalBytes);
     // Release: publishes the tables; its acquire is the volatile read in find.
     spans = made;
     return made;
+  }
+
+  /** All blocks of the arena. */
+  List<PooledBlock> blocks() {
+    return buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
   }
 
   private List<Buffer> buffers() {

@@ -39,7 +39,8 @@ final class PlanChoice {
     return new KeptPool(plan, Arrays.stream(blocks).boxed().toList());
   }
 
-  private static long bytes(KeptPool pool) {
+  /** About how many bytes the arena of a plan has. */
+  static long bytes(KeptPool pool) {
     return BinTable.chunkBytes(pool.plan(), blocks(pool));
   }
 

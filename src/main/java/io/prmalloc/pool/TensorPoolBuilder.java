@@ -35,6 +35,8 @@ public final class TensorPoolBuilder {
   private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private boolean replan = true;
+  private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
+  private Upkeep.Starter upkeep = Upkeep::start;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
@@ -70,6 +72,26 @@ public final class TensorPoolBuilder {
   PlannerSettings replanSettings() {
     PlannerSettings set = settings();
     return set.withEnabled(set.enabled() && replan);
+  }
+
+  ReplanSettings replanWhen() {
+    return replanWhen;
+  }
+
+  /** For those who compare settings. */
+  TensorPoolBuilder replanWhen(ReplanSettings value) {
+    replanWhen = value;
+    return this;
+  }
+
+  Upkeep.Starter upkeep() {
+    return upkeep;
+  }
+
+  /** For those who look after the pool themselves. */
+  TensorPoolBuilder upkeep(Upkeep.Starter value) {
+    upkeep = value;
+    return this;
   }
 
   PoolPolicies policies() {
@@ -260,6 +282,20 @@ public final class TensorPoolBuilder {
   }
 
   /**
+   * Statistics are also collected anew when a part of the shared arena was of no use for so long,
+   * while the pool was used; a plan of fewer bytes then takes over. Default a minute, zero for
+   * never. Waits become longer if it is in vain, or the pool has to grow again.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder shrinkAfter(Duration value) {
+    replanWhen = replanWhen.withIdle(checkNotNegative("shrinkAfter", value));
+    return this;
+  }
+
+  /**
    * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
    * it is shared memory.
    *
@@ -287,8 +323,9 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * After how long an arena that no step wanted is given back; default a minute. It is looked for
-   * when steps end, and by {@link TensorPoolAllocator#trimSteps}.
+   * After how long an arena that no step wanted is given back, or up to an eighth longer; default a
+   * minute. {@link TensorPoolAllocator#trimSteps} does it at once. With zero it is looked for when
+   * steps end, and by that.
    *
    * <p>Threading: not safe.
    *
