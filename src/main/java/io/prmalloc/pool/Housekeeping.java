@@ -28,14 +28,19 @@ final class Housekeeping implements IdleTrimmer.Target {
       TensorPoolAllocator pool,
       PoolBooks books,
       PlannedSteps steps,
+      SmallBlocks small,
       Replanner replanner,
       TensorPoolBuilder builder) {
     this.pool = pool;
     this.books = books;
     this.starter = builder.upkeep();
-    this.waste = new WasteWatch(builder.replanWhen(), pool::bins, replanner);
-    this.shrinkAfter =
-        builder.replanSettings().enabled() ? builder.replanWhen().idle() : Duration.ZERO;
+    WasteWatch watch = new WasteWatch(builder.replanWhen(), pool::bins, replanner);
+    this.waste =
+        () -> {
+          small.releaseIdle(WasteWatch.LOOKS);
+          watch.look();
+        };
+    this.shrinkAfter = builder.replanWhen().idle();
     StepSettings stepSettings = builder.stepSettings();
     this.stepArenas = () -> steps.trim(stepSettings.idle().toNanos());
     this.stepArenaIdle = stepSettings.enabled() ? stepSettings.idle() : Duration.ZERO;

@@ -119,7 +119,7 @@ public final class TensorPoolAllocator implements Allocator {
             () -> directory.isEnabled() ? HeaderDescriptor.FULL_BYTES : 0,
             succession::next);
     this.slowWay = new SlowWay(this, small, books, watch, replanner);
-    this.housekeeping = new Housekeeping(this, books, steps, replanner, builder);
+    this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
     planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);

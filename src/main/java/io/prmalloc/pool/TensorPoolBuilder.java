@@ -283,8 +283,9 @@ public final class TensorPoolBuilder {
 
   /**
    * Statistics are also collected anew when a part of the shared arena was of no use for so long,
-   * while the pool was used; a plan of fewer bytes then takes over. Default a minute, zero for
-   * never. Waits become longer if it is in vain, or the pool has to grow again.
+   * while the pool was used; a plan of fewer bytes then takes over. Waits become longer if it is in
+   * vain, or the pool has to grow again. Slabs of small blocks that nobody used for so long are
+   * given back too. Default a minute, zero for never.
    *
    * <p>Threading: not safe.
    *

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: {@link #look} one thread at a time; the rest any thread.
  */
-final class WasteWatch implements Upkeep.Target {
+final class WasteWatch {
 
   // Nobody tells of use. The blocks count their own, so what was used in a time is found by two
   // walks: a block that was not out at the first and has no more uses at the second was not
@@ -32,12 +32,14 @@ final class WasteWatch implements Upkeep.Target {
   // quiet waits in a row make the next one half as long.
 
   /** How often the pool is looked at within the idle time. */
-  static final int LOOKS = 8;
+  static final int LOOKS = 16;
 
   private static final int MAX_DOUBLINGS = 8;
 
   /** After so many waits without a reason to act, the next is half as long. */
   private static final int QUIET_WAITS = 8;
+
+  private static final double MIN_FILLED = 0.5;
 
   /** With fewer samples than this, nothing is said about how full blocks are. */
   private static final int MIN_SAMPLES = 16;
@@ -66,8 +68,7 @@ final class WasteWatch implements Upkeep.Target {
   }
 
   /** To be called {@link #LOOKS} times within the idle time. */
-  @Override
-  public synchronized void look() {
+  synchronized void look() {
     BinTable table = bins.get();
     if (table == null || replanner.isCollecting()) {
       watched = null;
@@ -138,7 +139,8 @@ final class WasteWatch implements Upkeep.Target {
     double filled = samples < MIN_SAMPLES ? 1 : (double) sampledBytes / sampledCapacity;
     double needed = used * filled;
     boolean spare = table.arenaBytes() > settings.spare() * used;
-    boolean fewer = neededAtFirst > settings.gain() * settings.gain() * needed;
+    boolean fewer =
+        neededAtFirst > settings.gain() * settings.gain() * needed || filled < MIN_FILLED;
     if (neededAtFirst == 0) {
       neededAtFirst = needed;
     }

@@ -186,6 +186,30 @@ class ShrinkTest {
     }
   }
 
+  @Test
+  void shouldGiveSlabsBackWhenNobodyUsedThem() {
+    pool.allocate(100).close();
+    Allocation out = pool.allocate(10_000);
+    long both = source.bytesReserved();
+    for (int look = 0; look < WasteWatch.LOOKS; look++) {
+      targets.forEach(Upkeep.Target::look);
+    }
+    pool.allocate(100).close();
+    targets.forEach(Upkeep.Target::look);
+    assertEquals(both, source.bytesReserved(), "used again");
+    for (int look = 0; look < WasteWatch.LOOKS; look++) {
+      targets.forEach(Upkeep.Target::look);
+    }
+    long one = source.bytesReserved();
+    assertTrue(one > 0 && one < both, "the other has something out");
+    out.close();
+    for (int look = 0; look <= WasteWatch.LOOKS; look++) {
+      targets.forEach(Upkeep.Target::look);
+    }
+    assertEquals(0, source.bytesReserved());
+    pool.allocate(100).close();
+  }
+
   private static void plannedStep(TensorPoolAllocator pool, int... sizes) {
     try (ScopedMemoryCollector step = pool.collect()) {
       for (int size : sizes) {
