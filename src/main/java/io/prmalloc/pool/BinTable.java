@@ -94,7 +94,10 @@ final class BinTable {
     this.directLists = directLists;
     this.ready =
         new ReadyLists(
-            directLists + ascending.length, Integer.numberOfTrailingZeros(intervalBytes), blocks());
+            directLists + ascending.length,
+            Integer.numberOfTrailingZeros(intervalBytes),
+            arena.isolation().roomBytes(),
+            blocks());
     this.listed =
         buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
   }

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
@@ -24,6 +25,7 @@ public final class TensorPoolBuilder {
   private static final Logger LOGGER = System.getLogger(TensorPoolBuilder.class.getName());
   private static final String PLAN_PROPERTY = "prmalloc.plan";
   private static final String PLAN_IF_USABLE_PROPERTY = "prmalloc.planIfUsable";
+  private static final String ISOLATION_PROPERTY = "prmalloc.isolation";
   private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
 
   private SubAllocator source;
@@ -32,6 +34,7 @@ public final class TensorPoolBuilder {
   private PlannerSettings settings;
   private double maxOversize = 2;
   private LeakDetection leakDetection;
+  private Isolation isolation;
   private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private boolean replan = true;
@@ -78,7 +81,6 @@ public final class TensorPoolBuilder {
     return replanWhen;
   }
 
-  /** For those who compare settings. */
   TensorPoolBuilder replanWhen(ReplanSettings value) {
     replanWhen = value;
     return this;
@@ -88,7 +90,6 @@ public final class TensorPoolBuilder {
     return upkeep;
   }
 
-  /** For those who look after the pool themselves. */
   TensorPoolBuilder upkeep(Upkeep.Starter value) {
     upkeep = value;
     return this;
@@ -325,8 +326,8 @@ public final class TensorPoolBuilder {
 
   /**
    * After how long an arena that no step wanted is given back, or up to an eighth longer; default a
-   * minute. {@link TensorPoolAllocator#trimSteps} does it at once. With zero it is looked for when
-   * steps end, and by that.
+   * minute; with zero it is looked for when steps end. {@link TensorPoolAllocator#trimSteps} does it
+   * at once.
    *
    * <p>Threading: not safe.
    *
@@ -453,6 +454,23 @@ public final class TensorPoolBuilder {
   public TensorPoolBuilder leakListener(Consumer<Leak> value) {
     leakListener = value;
     return this;
+  }
+
+  /**
+   * How users of this pool are kept apart; default what the system property {@value
+   * #ISOLATION_PROPERTY} says, as {@link Isolation#parse} reads it, else {@link Isolation#NONE}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder isolation(Isolation value) {
+    isolation = value;
+    return this;
+  }
+
+  Isolation isolation() {
+    return isolation != null
+        ? isolation
+        : Isolation.parse(System.getProperty(ISOLATION_PROPERTY, "none"));
   }
 
   LeakDetection leakDetection() {
