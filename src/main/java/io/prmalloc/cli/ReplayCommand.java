@@ -154,8 +154,8 @@ final class ReplayCommand implements Callable<Integer> {
       names = "--policies",
       paramLabel = "WHICH",
       description =
-          "Which plans compete for the shared pool: reference, DeepRec's three; all, those and a"
-              + " packing of whole steps. Default: all.")
+          "Which plans compete for the shared pool: reference, DeepRec's three; all, those, finer"
+              + " and geometric size classes, and a packing of whole steps. Default: all.")
   private PoolPolicies policies;
 
   @Option(

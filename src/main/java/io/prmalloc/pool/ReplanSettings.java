@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * When a plan of the shared pool is taken for one of other traffic. Where the numbers come from is
- * told by {@code docs/replanning.md}.
+ * told by {@code docs/planned-steps.md}.
  *
  * <p>Threading: immutable.
  *
@@ -21,7 +21,7 @@ record ReplanSettings(
     int window, int windows, int percent, Duration idle, double spare, double gain) {
 
   static final ReplanSettings DEFAULTS =
-      new ReplanSettings(256, 3, 2, Duration.ofSeconds(60), 1.25, 1.05);
+      new ReplanSettings(128, 3, 2, Duration.ofSeconds(60), 1.25, 1.05);
 
   ReplanSettings withIdle(Duration value) {
     return new ReplanSettings(window, windows, percent, value, spare, gain);

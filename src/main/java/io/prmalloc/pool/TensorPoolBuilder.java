@@ -272,7 +272,7 @@ public final class TensorPoolBuilder {
 
   /**
    * Whether the shared pool collects statistics anew and makes another plan when at least 2 of 100
-   * requests find no block, three times in a row over 256 such requests; default true. Steps must
+   * requests find no block, three times in a row over 128 such requests; default true. Steps must
    * be opened with {@link TensorPoolAllocator#collect} for it, as in warm-up.
    *
    * <p>Threading: not safe.

@@ -65,7 +65,7 @@ class ReplayShiftTest {
     assertEquals(0, phases.get(0).get("replans").asInt());
     assertTrue(phases.get(0).get("misses").asInt() > 0, "those of warm-up");
     assertEquals(1, phases.get(2).get("replans").asInt());
-    // 1,024 requests of some 60 a step find nothing, and then twelve steps are learnt.
+    // 512 requests of some 60 a step find nothing, and then twelve steps are learnt.
     int steps = phases.get(2).get("stepsToHits").asInt();
     assertTrue(steps > 12 && steps < 60, phases::toString);
     long first = phases.get(0).get("endReservedBytes").asLong();

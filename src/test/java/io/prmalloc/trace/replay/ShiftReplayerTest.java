@@ -27,7 +27,7 @@ class ShiftReplayerTest {
   private static final int LEARNING = 20;
 
   /** This many requests find nothing before statistics are collected anew. */
-  private static final int UNSERVED = 4 * 256;
+  private static final int UNSERVED = 4 * 128;
 
   private static final ReplayOptions OPTIONS =
       ReplayOptions.DEFAULT
