@@ -43,6 +43,11 @@ final class InputArguments {
     return input;
   }
 
+  /** INPUT and what says which part of it, for people. */
+  String text() {
+    return batch == null ? input : input + " --batch " + batch;
+  }
+
   /** What to read. */
   TraceInput traceInput() {
     return new TraceInput(input, format, batch);

@@ -97,7 +97,7 @@ final class BinTable {
             directClasses,
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
-            buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
+            blocks());
     this.noted =
         buffer ->
             buffer.hasFewBlocks()
@@ -301,12 +301,15 @@ final class BinTable {
 
   /** Two threads may do it at the same time, and come to the same result. */
   private ArenaSpan[] findSpans() {
-    List<PooledBlock> blocks =
-        buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
-    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks, intervalBytes);
+    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks(), intervalBytes);
     // Release: publishes the tables; its acquire is the volatile read in find.
     spans = made;
     return made;
+  }
+
+  /** All blocks of the arena. */
+  List<PooledBlock> blocks() {
+    return buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
   }
 
   private List<Buffer> buffers() {
