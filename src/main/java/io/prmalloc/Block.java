@@ -160,7 +160,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private boolean endUnusual(long stamp) {
-    return BlockState.isConfined(stamp) ? endConfined(stamp) : endObserved(stamp, OutOfLine.DEPTH);
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endObserved(stamp);
   }
 
   private boolean endConfined(long stamp) {
@@ -178,10 +178,7 @@ public abstract class Block extends CacheLinePadding {
     return true;
   }
 
-  private boolean endObserved(long stamp, int depth) {
-    if (depth > 0) {
-      return endObserved(stamp, depth - 1);
-    }
+  private boolean endObserved(long stamp) {
     if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
