@@ -1,11 +1,9 @@
 package io.prmalloc;
 
-import io.prmalloc.os.AgronaAccess;
 import io.prmalloc.os.MemoryRegion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -15,58 +13,34 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>Threading: as each method says. A block that is not live belongs to whoever took it from where
  * it lay.
  */
-public abstract class Block extends CacheLinePadding {
+public abstract class Block extends BlockViews {
 
   // The state is one word, which says whether the block is at home, and which use it is in if not:
   // see BlockState.
   //
   // A block may be confined (see Confinement): the close of the thread whose own it is is a look
-  // and
-  // a release store, for nobody else may reopen it. That it is home is read from the state.
-  //
-  // The views are made once per block and adjusted at the first call of each use: no garbage. The
-  // byte buffer is made with the block, for to make it at the first look would be a call in the
-  // middle of a user's try that may fail, and its handler would put the handle on the heap (see
-  // OutOfLine). The stamp for which a view was adjusted is written with release and read with
-  // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
-  // neither final nor volatile.
+  // and a release store, for nobody else may reopen it. That it is home is read from the state. One
+  // that is isolated is never confined: its uses end like those that are observed.
 
   private static final VarHandle STATE;
-  private static final VarHandle VIEW_STAMP;
-  private static final VarHandle UNSAFE_VIEW;
-  private static final VarHandle UNSAFE_VIEW_STAMP;
 
   static {
     try {
-      MethodHandles.Lookup lookup = MethodHandles.lookup();
-      STATE = lookup.findVarHandle(Block.class, "state", long.class);
-      VIEW_STAMP = lookup.findVarHandle(Block.class, "viewStamp", long.class);
-      UNSAFE_VIEW_STAMP = lookup.findVarHandle(Block.class, "unsafeViewStamp", long.class);
-      UNSAFE_VIEW = lookup.findVarHandle(Block.class, "unsafeView", UnsafeBuffer.class);
+      STATE = MethodHandles.lookup().findVarHandle(Block.class, "state", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
-  private final MemoryRegion region;
-  private final int offset;
-  private final int capacityBytes;
-  private final ByteBuffer view;
   private final Confinement confinement;
+
+  /** Null for none. */
+  private final Isolation isolation;
 
   private long state;
   private int sizeBytes;
   private int headerBytes;
   private int largestBytes;
-
-  @SuppressWarnings("UnusedVariable") // through VIEW_STAMP
-  private long viewStamp;
-
-  @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
-  private UnsafeBuffer unsafeView;
-
-  @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW_STAMP
-  private long unsafeViewStamp;
 
   private long startAddress;
 
@@ -77,10 +51,11 @@ public abstract class Block extends CacheLinePadding {
    *
    * @param region where it lies
    * @param offset of its first byte in the region
-   * @param capacityBytes how many bytes it has
+   * @param capacityBytes how many bytes it has, those for {@link Isolation#roomBytes} included
+   * @param isolation of its uses from each other
    */
-  protected Block(MemoryRegion region, long offset, long capacityBytes) {
-    this(region, offset, capacityBytes, null);
+  protected Block(MemoryRegion region, long offset, long capacityBytes, Isolation isolation) {
+    this(region, offset, capacityBytes, null, isolation);
   }
 
   /**
@@ -89,14 +64,22 @@ public abstract class Block extends CacheLinePadding {
    * <p>Threading: the maker publishes the block safely.
    *
    * @param confinement says which thread; {@link #goHome} of a confined block is never called
+   * @param isolation if there is any, the block is not confined
    */
-  protected Block(MemoryRegion region, long offset, long capacityBytes, Confinement confinement) {
-    this.region = region;
-    this.offset = Math.toIntExact(offset);
-    this.capacityBytes = Math.toIntExact(capacityBytes);
-    this.view = region.buffer().slice(this.offset, this.capacityBytes);
-    this.confinement = confinement;
-    this.state = BlockState.first(confinement != null);
+  protected Block(
+      MemoryRegion region,
+      long offset,
+      long capacityBytes,
+      Confinement confinement,
+      Isolation isolation) {
+    super(region, Math.toIntExact(offset), Math.toIntExact(capacityBytes));
+    this.isolation = orNull(isolation);
+    this.confinement = this.isolation == null ? confinement : null;
+    this.state = BlockState.first(this.confinement != null);
+  }
+
+  private static Isolation orNull(Isolation isolation) {
+    return isolation.equals(Isolation.NONE) ? null : isolation;
   }
 
   /**
@@ -104,12 +87,10 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: the maker publishes the block safely.
    */
-  protected Block(MemoryRegion region) {
-    this.region = region;
-    this.offset = 0;
-    this.capacityBytes = Math.toIntExact(region.sizeBytes());
-    this.view = region.buffer();
+  protected Block(MemoryRegion region, Isolation isolation) {
+    super(region);
     this.confinement = null;
+    this.isolation = orNull(isolation);
   }
 
   /**
@@ -160,7 +141,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private boolean endUnusual(long stamp) {
-    return BlockState.isConfined(stamp) ? endConfined(stamp) : endObserved(stamp);
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOver(stamp);
   }
 
   private boolean endConfined(long stamp) {
@@ -178,6 +159,13 @@ public abstract class Block extends CacheLinePadding {
     return true;
   }
 
+  private boolean endOver(long stamp) {
+    return (stamp & BlockState.ISOLATED) == 0
+        ? endObserved(stamp)
+        : endIsolated(stamp, OutOfLine.DEPTH);
+  }
+
+  /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */
   private boolean endObserved(long stamp) {
     if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
@@ -185,6 +173,27 @@ public abstract class Block extends CacheLinePadding {
     tellOfEnd();
     giveUp();
     recycle();
+    return true;
+  }
+
+  private boolean endIsolated(long stamp, int depth) {
+    if (depth > 0) {
+      return endIsolated(stamp, depth - 1);
+    }
+    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+      return false;
+    }
+    int bytes = sizeBytes;
+    int end = headerBytes + bytes;
+    int overwritten = isolation.end(view, end);
+    if ((stamp & BlockState.OBSERVED) != 0) {
+      tellOfEnd();
+    }
+    giveUp();
+    recycle();
+    if (overwritten >= 0) {
+      throw overrun(bytes, overwritten - end);
+    }
     return true;
   }
 
@@ -218,9 +227,14 @@ public abstract class Block extends CacheLinePadding {
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = BlockState.live(state);
+    long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
     STATE.setRelease(this, stamp);
     return stamp;
+  }
+
+  private long isolate(int end) {
+    isolation.begin(view, end);
+    return BlockState.live(state) | BlockState.ISOLATED;
   }
 
   /**
@@ -330,49 +344,12 @@ public abstract class Block extends CacheLinePadding {
 
   final ByteBuffer byteBuffer(long stamp, int bytes) {
     checkLive(stamp, bytes);
-    ByteBuffer buffer = view;
-    if ((long) VIEW_STAMP.getAcquire(this) != stamp) {
-      adjustView(buffer, bytes);
-      VIEW_STAMP.setRelease(this, stamp);
-    }
-    return buffer;
-  }
-
-  // Written only if it must be: the collector may put the views of two blocks side by side, and
-  // then two threads that use them would write to one cache line.
-  private static void adjustView(ByteBuffer buffer, int bytes) {
-    if (buffer.limit() != bytes
-        || buffer.position() != 0
-        || buffer.order() != ByteOrder.nativeOrder()) {
-      buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
-    }
+    return byteBufferOf(stamp, bytes);
   }
 
   final UnsafeBuffer unsafeBuffer(long stamp, int bytes) {
     checkLive(stamp, bytes);
-    UnsafeBuffer buffer = (UnsafeBuffer) UNSAFE_VIEW.getAcquire(this);
-    if (buffer == null || (long) UNSAFE_VIEW_STAMP.getAcquire(this) != stamp) {
-      return adjustUnsafeView(buffer, stamp, bytes);
-    }
-    return buffer;
-  }
-
-  private UnsafeBuffer adjustUnsafeView(UnsafeBuffer existing, long stamp, int bytes) {
-    UnsafeBuffer buffer = existing != null ? existing : newUnsafeView(OutOfLine.DEPTH);
-    buffer.wrap(region.address() + offset, bytes);
-    UNSAFE_VIEW_STAMP.setRelease(this, stamp);
-    return buffer;
-  }
-
-  /** Out of line, for it is what warm-up does at every look: see {@link OutOfLine}. */
-  private UnsafeBuffer newUnsafeView(int depth) {
-    if (depth > 0) {
-      return newUnsafeView(depth - 1);
-    }
-    AgronaAccess.require();
-    UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
-    UnsafeBuffer other = (UnsafeBuffer) UNSAFE_VIEW.compareAndExchange(this, null, buffer);
-    return other == null ? buffer : other;
+    return unsafeBufferOf(stamp, bytes);
   }
 
   private void checkLive(long stamp, int bytes) {
@@ -383,6 +360,14 @@ public abstract class Block extends CacheLinePadding {
 
   private static IllegalStateException closed(int bytes) {
     return new IllegalStateException("allocation of " + bytes + " bytes was closed before");
+  }
+
+  private static IllegalStateException overrun(int bytes, int beyond) {
+    return new IllegalStateException(
+        "allocation of "
+            + bytes
+            + " bytes was written beyond its end, at byte "
+            + (bytes + beyond));
   }
 
   /** Where the block lies. Threading: any thread. */

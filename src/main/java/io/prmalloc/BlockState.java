@@ -7,20 +7,21 @@ package io.prmalloc;
  */
 final class BlockState {
 
-  // A counter that goes up by sixteen with every use:
+  // A counter that goes up by 32 with every use:
   //
-  //     16k      home      k uses are over
-  //     16k + 1  claimed   somebody alone has it, but it is not open
-  //     16k + 2  live      the stamp of use k + 1, which never comes again (2^59 uses)
+  //     32k      home      k uses are over
+  //     32k + 1  claimed   somebody alone has it, but it is not open
+  //     32k + 2  live      the stamp of use k + 1, which never comes again (2^58 uses)
   //
   // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
   // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
   // such a use adds as much as any other, and leaves
   //
-  //     16k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
+  //     32k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
   //
   // so an observer costs those who are not observed a look at a number they hold in a register. The
-  // bit 8 is always set in the states of a confined block, and found by the same look.
+  // bit 16 does the same for a use that is isolated, whose memory is looked at and filled at its
+  // end. The bit 8 is always set in the states of a confined block, and found by the same look.
   //
   // That one word answers everything a handle must know:
   //
@@ -41,14 +42,15 @@ final class BlockState {
   private static final long LIVE = 2;
   static final long OBSERVED = 4;
   private static final long CONFINED = 8;
-  private static final int USE_SHIFT = 4;
-  private static final long HOME_MASK = -CONFINED;
+  static final long ISOLATED = 16;
+  private static final int USE_SHIFT = 5;
+  private static final long HOME_MASK = ~(CLAIMED | LIVE | OBSERVED | ISOLATED);
 
   /** What a stamp may have beside its use. */
-  static final long UNUSUAL = OBSERVED | CONFINED;
+  static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED;
 
-  /** From live to the next home; from observed and live to over. */
-  static final long TO_HOME = 14;
+  /** From live to the next home; from observed or isolated and live to over. */
+  static final long TO_HOME = (1 << USE_SHIFT) - LIVE;
 
   private BlockState() {}
 

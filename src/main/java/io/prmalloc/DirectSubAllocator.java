@@ -15,7 +15,7 @@ final class DirectSubAllocator extends LimitedSubAllocator {
   }
 
   @Override
-  long regionBytes(long bytes) {
+  long regionBytes(long alignment, long bytes) {
     return bytes;
   }
 

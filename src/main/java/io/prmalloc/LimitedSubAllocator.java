@@ -45,7 +45,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
   }
 
   /** Size of the region that {@link #take} makes of so many bytes. */
-  abstract long regionBytes(long bytes);
+  abstract long regionBytes(long alignment, long bytes);
 
   /**
    * Takes a region of {@link #regionBytes} bytes from the system.
@@ -61,7 +61,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
       throw new IllegalArgumentException(
           "bytes " + bytes + " is not from 1 to " + MemoryRegion.MAX_BYTES);
     }
-    long size = regionBytes(bytes);
+    long size = regionBytes(alignment, bytes);
     reserve(size, bytes);
     boolean taken = false;
     try {

@@ -22,7 +22,7 @@ final class MallocSubAllocator extends LimitedSubAllocator {
   }
 
   @Override
-  long regionBytes(long bytes) {
+  long regionBytes(long alignment, long bytes) {
     return bytes;
   }
 

@@ -19,8 +19,10 @@ final class MmapSubAllocator extends LimitedSubAllocator {
   }
 
   @Override
-  long regionBytes(long bytes) {
-    return MappedRegion.sizeBytesFor(bytes);
+  long regionBytes(long alignment, long bytes) {
+    return options.guardPages()
+        ? MappedRegion.guardedSizeBytesFor(alignment, bytes)
+        : MappedRegion.sizeBytesFor(bytes);
   }
 
   @Override
@@ -30,6 +32,13 @@ final class MmapSubAllocator extends LimitedSubAllocator {
 
   @Override
   MemoryRegion take(long alignment, long bytes) {
-    return MappedRegion.map(alignment, bytes, options.hugePages(), options.prefault());
+    return options.guardPages()
+        ? MappedRegion.mapGuarded(alignment, bytes, options.hugePages(), options.prefault())
+        : MappedRegion.map(alignment, bytes, options.hugePages(), options.prefault());
+  }
+
+  @Override
+  public boolean isGuarded() {
+    return options.guardPages();
   }
 }

@@ -39,6 +39,7 @@ public final class RegionHeap {
   }
 
   private final SubAllocator source;
+  private final Isolation isolation;
   private final ReleaseListener listener;
 
   private final Object lock = new Object();
@@ -68,8 +69,25 @@ public final class RegionHeap {
    * @param listener told of every block with a ticket that comes back
    */
   public RegionHeap(SubAllocator source, ReleaseListener listener) {
+    this(source, Isolation.NONE, listener);
+  }
+
+  /**
+   * Threading: any thread.
+   *
+   * @param source where the regions come from
+   * @param isolation of the blocks; room for it is added to what is asked for
+   * @param listener told of every block with a ticket that comes back
+   */
+  public RegionHeap(SubAllocator source, Isolation isolation, ReleaseListener listener) {
     this.source = source;
+    this.isolation = isolation;
     this.listener = listener;
+  }
+
+  /** How the blocks are isolated. Threading: any thread. */
+  public Isolation isolation() {
+    return isolation;
   }
 
   /**
@@ -88,11 +106,11 @@ public final class RegionHeap {
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
     // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
-    long capacity = Math.max(1, bytes) + headerBytes;
+    long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
     long start = FlightEvents.outsideAllocationStart();
     MemoryRegion region = source.alloc(alignment, capacity);
     FlightEvents.outsideAllocation(start, bytes, alignment);
-    SingleUseBlock block = new SingleUseBlock(region, this::giveBack, ticket);
+    SingleUseBlock block = new SingleUseBlock(region, isolation, this::giveBack, ticket);
     boolean linked = false;
     try {
       if (headerBytes > 0) {

@@ -35,14 +35,14 @@ final class SingleUseBlock extends Block {
    *
    * @param ticket whatever the owner wants to find in it
    */
-  SingleUseBlock(MemoryRegion region, Owner owner, Object ticket) {
-    super(region);
+  SingleUseBlock(MemoryRegion region, Isolation isolation, Owner owner, Object ticket) {
+    super(region, isolation);
     this.owner = owner;
     this.ticket = ticket;
   }
 
   private SingleUseBlock(Block inner, Owner owner, Object ticket) {
-    super(inner.region(), inner.offset(), inner.capacityBytes());
+    super(inner.region(), inner.offset(), inner.capacityBytes(), Isolation.NONE);
     this.owner = owner;
     this.ticket = ticket;
   }

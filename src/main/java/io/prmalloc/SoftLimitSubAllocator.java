@@ -99,6 +99,11 @@ final class SoftLimitSubAllocator implements SubAllocator {
   }
 
   @Override
+  public boolean isGuarded() {
+    return source.isGuarded();
+  }
+
+  @Override
   public long bytesReserved() {
     return source.bytesReserved();
   }

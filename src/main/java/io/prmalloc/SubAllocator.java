@@ -184,6 +184,16 @@ public interface SubAllocator {
   }
 
   /**
+   * Whether there are pages around each region that nobody may touch. An allocator that carves
+   * regions gives every large block one of its own then.
+   *
+   * <p>Threading: any thread; never changes.
+   */
+  default boolean isGuarded() {
+    return false;
+  }
+
+  /**
    * Takes memory from the system. Whether it is zeroed depends on the kind.
    *
    * <p>Threading: any thread.

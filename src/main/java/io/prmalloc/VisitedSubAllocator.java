@@ -95,6 +95,11 @@ final class VisitedSubAllocator implements SubAllocator {
   }
 
   @Override
+  public boolean isGuarded() {
+    return source.isGuarded();
+  }
+
+  @Override
   public long bytesReserved() {
     return source.bytesReserved();
   }

@@ -13,9 +13,10 @@
  * <p>Around them: {@link io.prmalloc.AllocatorRegistry} has them by name, {@link
  * io.prmalloc.TrackingAllocator} counts what one user takes, {@link io.prmalloc.AllocatorWrapper}
  * is for changing one call, {@link io.prmalloc.AllocationAttributes} say how one request is to be
- * handled and {@link io.prmalloc.AllocatorAttributes} what memory must be fit for. For those who
- * write allocators: {@link io.prmalloc.Block}, {@link io.prmalloc.RegionHeap}, {@link
- * io.prmalloc.Requests}, {@link io.prmalloc.AllocationLog}.
+ * handled and {@link io.prmalloc.AllocatorAttributes} what memory must be fit for; {@link
+ * io.prmalloc.Isolation} says how users of one pool are kept apart. For those who write allocators:
+ * {@link io.prmalloc.Block}, {@link io.prmalloc.RegionHeap}, {@link io.prmalloc.Requests}, {@link
+ * io.prmalloc.AllocationLog}.
  *
  * <p>May use: {@code io.prmalloc.os}, Agrona.
  *

@@ -19,7 +19,7 @@ class BlockTest {
   private int recycled;
 
   private final Block block =
-      new Block(region, 100, 500) {
+      new Block(region, 100, 500, Isolation.NONE) {
         @Override
         protected int goHome() {
           recycled++;

@@ -20,7 +20,7 @@ class LimitedSubAllocatorTest {
     }
 
     @Override
-    long regionBytes(long bytes) {
+    long regionBytes(long alignment, long bytes) {
       return bytes;
     }
 

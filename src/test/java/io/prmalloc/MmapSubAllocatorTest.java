@@ -66,9 +66,11 @@ class MmapSubAllocatorTest extends SubAllocatorContractTest {
             .withLimitBytes(7)
             .withPrefault(Prefault.TOUCH)
             .withHugePages(HugePages.THP);
-    assertEquals(new MmapOptions(HugePages.THP, Prefault.TOUCH, OptionalLong.of(7)), options);
     assertEquals(
-        new MmapOptions(HugePages.OFF, Prefault.NONE, OptionalLong.empty()), MmapOptions.DEFAULT);
+        new MmapOptions(HugePages.THP, Prefault.TOUCH, OptionalLong.of(7), false), options);
+    assertEquals(
+        new MmapOptions(HugePages.OFF, Prefault.NONE, OptionalLong.empty(), false),
+        MmapOptions.DEFAULT);
     assertThrows(NullPointerException.class, () -> options.withHugePages(null));
     assertThrows(NullPointerException.class, () -> options.withPrefault(null));
   }

@@ -14,6 +14,10 @@ import java.util.List;
 /** The pool when it serves from its plan. */
 class PooledPoolTest extends AllocatorContractTest {
 
+  Isolation isolation() {
+    return Isolation.NONE;
+  }
+
   @Override
   Allocator create(SubAllocator source) {
     PlannerSettings settings = PlannerSettings.DEFAULTS.withStartStep(0).withMaxSteps(0);
@@ -29,7 +33,11 @@ class PooledPoolTest extends AllocatorContractTest {
       assertTrue(step != null);
     }
     TensorPoolAllocator pool =
-        TensorPoolAllocator.builder().subAllocator(source).planner(planner).build();
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .planner(planner)
+            .isolation(isolation())
+            .build();
     assertTrue(pool.isPooling());
     assertTrue(source.bytesReserved() < 1 << 20, "leaves room in the limits of the contract");
     return pool;

@@ -7,11 +7,16 @@ import io.prmalloc.pool.TensorPoolAllocator;
 /** The pool before it has a plan, with a step open so that every request is tracked. */
 class WarmingPoolTest extends AllocatorContractTest {
 
+  Isolation isolation() {
+    return Isolation.NONE;
+  }
+
   @Override
   Allocator create(SubAllocator source) {
     TensorPoolAllocator pool =
         TensorPoolAllocator.builder()
             .subAllocator(source)
+            .isolation(isolation())
             .planner(
                 MemoryPlannerFactory.create(
                     PlannerSettings.DEFAULTS.withStartStep(0), Runnable::run))

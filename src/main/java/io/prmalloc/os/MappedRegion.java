@@ -16,13 +16,17 @@ public final class MappedRegion extends MemoryRegion {
 
   private final NativeCalls calls;
   private final long address;
-  private final long lengthBytes;
 
-  private MappedRegion(NativeCalls calls, long address, long lengthBytes, ByteBuffer view) {
+  /** What is mapped: whole pages, those that guard included. */
+  private final Mapping mapping;
+
+  private record Mapping(long address, long lengthBytes) {}
+
+  private MappedRegion(NativeCalls calls, long address, Mapping mapping, ByteBuffer view) {
     super(view);
     this.calls = calls;
     this.address = address;
-    this.lengthBytes = lengthBytes;
+    this.mapping = mapping;
   }
 
   /**
@@ -48,6 +52,42 @@ public final class MappedRegion extends MemoryRegion {
   }
 
   /**
+   * As {@link #map}, with a page in front and one behind that nobody may touch: who does ends the
+   * process with a segmentation fault. The region lies at the end of its pages, as close to the
+   * page behind it as its alignment allows; it has {@link #guardedSizeBytesFor} bytes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment as of {@link #map}, but the address is a multiple of it only
+   */
+  public static MappedRegion mapGuarded(
+      long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    checkArguments(alignment, bytes);
+    NativeCalls calls = Natives.calls();
+    return mapGuarded(calls, alignment, bytes, hugePages, prefault);
+  }
+
+  static MappedRegion mapGuarded(
+      NativeCalls calls, long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    long unit = Math.min(alignment, calls.pageSizeBytes());
+    return map(calls, alignment, roundUp(bytes, unit), calls.pageSizeBytes(), hugePages, prefault);
+  }
+
+  /**
+   * The size of the region that {@link #mapGuarded} makes: a multiple of the alignment or of the
+   * page, whichever is less, but at most {@link MemoryRegion#MAX_BYTES}.
+   *
+   * <p>Threading: any thread. May load JNA's native library.
+   *
+   * @throws IllegalArgumentException if a number is out of the bounds that {@link #map} has
+   */
+  public static long guardedSizeBytesFor(long alignment, long bytes) {
+    checkArguments(alignment, bytes);
+    long unit = Math.min(alignment, Natives.calls().pageSizeBytes());
+    return Math.min(roundUp(bytes, unit), MAX_BYTES);
+  }
+
+  /**
    * The size of the region that {@link #map} makes for so many bytes: whole pages, but at most
    * {@link MemoryRegion#MAX_BYTES}. What there is too much of is never touched.
    *
@@ -63,46 +103,76 @@ public final class MappedRegion extends MemoryRegion {
 
   static MappedRegion map(
       NativeCalls calls, long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    return map(calls, alignment, roundUp(bytes, calls.pageSizeBytes()), 0, hugePages, prefault);
+  }
+
+  /**
+   * A region at the end of its pages.
+   *
+   * @param guard bytes that nobody may touch in front of the pages, and as many behind; whole pages
+   */
+  private static MappedRegion map(
+      NativeCalls calls,
+      long alignment,
+      long bytes,
+      long guard,
+      HugePages hugePages,
+      Prefault prefault) {
     long page = calls.pageSizeBytes();
     long length = roundUp(bytes, page);
     long start = Math.max(alignment, page);
     if (hugePages == HugePages.THP) {
       start = Math.max(start, OperatingSystem.hugePageSizeBytes());
     }
-    long address = mapAligned(calls, length, start, page);
+    long pages = mapAligned(calls, length, guard, start, page);
+    Mapping mapping = new Mapping(pages - guard, length + 2 * guard);
     boolean mapped = false;
     try {
       // Before the first touch, for a page once small stays small for a while.
-      advise(calls, address, length, hugePages);
-      ByteBuffer view = calls.view(address, Math.min(length, MAX_BYTES));
-      prefault(calls, address, length, view, prefault);
+      advise(calls, pages, length, hugePages);
+      long address = pages + length - bytes;
+      ByteBuffer view = calls.view(address, Math.min(bytes, MAX_BYTES));
+      prefault(calls, pages, length, view, prefault);
+      protect(calls, pages - guard, guard);
+      protect(calls, pages + length, guard);
       mapped = true;
-      return new MappedRegion(calls, address, length, view);
+      return new MappedRegion(calls, address, mapping, view);
     } finally {
       if (!mapped) {
-        calls.munmap(address, length);
+        calls.munmap(mapping.address, mapping.lengthBytes);
       }
     }
   }
 
-  /** The kernel aligns to pages only: map too much and cut off both ends. */
-  private static long mapAligned(NativeCalls calls, long length, long start, long page) {
-    long whole = length + start - page;
+  /**
+   * The kernel aligns to pages only: map too much and cut off both ends.
+   *
+   * @return an aligned address with {@code length} bytes behind and {@code guard} bytes around them
+   */
+  private static long mapAligned(
+      NativeCalls calls, long length, long guard, long start, long page) {
+    long whole = length + 2 * guard + start - page;
     long base = calls.mmap(whole);
     if (base < 0) {
       throw refused(calls, "mmap of " + whole + " bytes", (int) -base);
     }
-    long address = roundUp(base, start);
-    long end = address + length;
-    int error = cut(calls, base, address);
+    long address = roundUp(base + guard, start);
+    int error = cut(calls, base, address - guard);
     if (error == 0) {
-      error = cut(calls, end, base + whole);
+      error = cut(calls, address + length + guard, base + whole);
     }
     if (error != 0) {
       calls.munmap(base, whole);
       throw refused(calls, "munmap around a mapping of " + length + " bytes", error);
     }
     return address;
+  }
+
+  private static void protect(NativeCalls calls, long address, long bytes) {
+    int error = bytes == 0 ? 0 : calls.mprotect(address, bytes, NativeCalls.PROT_NONE);
+    if (error != 0) {
+      throw refused(calls, "mprotect of a guard page", error);
+    }
   }
 
   private static int cut(NativeCalls calls, long from, long to) {
@@ -154,10 +224,10 @@ public final class MappedRegion extends MemoryRegion {
 
   @Override
   void release() {
-    int error = calls.munmap(address, lengthBytes);
+    int error = calls.munmap(mapping.address, mapping.lengthBytes);
     if (error != 0) {
       throw new IllegalStateException(
-          "munmap of " + lengthBytes + " bytes: " + calls.errorText(error));
+          "munmap of " + mapping.lengthBytes + " bytes: " + calls.errorText(error));
     }
   }
 }

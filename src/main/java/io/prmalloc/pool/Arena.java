@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.lang.System.Logger;
@@ -24,6 +25,7 @@ final class Arena {
   static final class Layout {
     private final long regionLimitBytes;
     private final long regionAlignment;
+    private final Isolation isolation;
     private final List<Long> regionBytes = new ArrayList<>();
     private final List<Long> regionAlignments = new ArrayList<>();
 
@@ -32,8 +34,20 @@ final class Arena {
      * @param regionAlignment a power of two that every region's address is to be a multiple of
      */
     Layout(long regionLimitBytes, long regionAlignment) {
+      this(regionLimitBytes, regionAlignment, Isolation.NONE);
+    }
+
+    /**
+     * @param isolation of the blocks that the chunks will be
+     */
+    Layout(long regionLimitBytes, long regionAlignment, Isolation isolation) {
       this.regionLimitBytes = Math.min(regionLimitBytes, MAX_CHUNK_BYTES);
       this.regionAlignment = regionAlignment;
+      this.isolation = isolation;
+    }
+
+    Isolation isolation() {
+      return isolation;
     }
 
     /**
@@ -91,10 +105,12 @@ final class Arena {
   }
 
   private final SubAllocator source;
+  private final Isolation isolation;
   private final List<MemoryRegion> regions;
 
-  private Arena(SubAllocator source, List<MemoryRegion> regions) {
+  private Arena(SubAllocator source, Isolation isolation, List<MemoryRegion> regions) {
     this.source = source;
+    this.isolation = isolation;
     this.regions = regions;
   }
 
@@ -107,7 +123,7 @@ final class Arena {
    */
   static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
     List<MemoryRegion> regions = new ArrayList<>();
-    Arena arena = new Arena(source, regions);
+    Arena arena = new Arena(source, layout.isolation(), regions);
     boolean complete = false;
     try {
       for (int i = 0; i < layout.regionBytes.size(); i++) {
@@ -123,6 +139,11 @@ final class Arena {
         arena.free();
       }
     }
+  }
+
+  /** How its blocks are isolated. */
+  Isolation isolation() {
+    return isolation;
   }
 
   MemoryRegion region(int index) {

@@ -96,6 +96,7 @@ final class BinTable {
         new ReadyLists(
             directLists + ascending.length,
             Integer.numberOfTrailingZeros(intervalBytes),
+            arena.isolation().roomBytes(),
             buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
     this.listed =
         buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());

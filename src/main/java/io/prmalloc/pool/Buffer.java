@@ -56,7 +56,12 @@ final class Buffer {
             .map(
                 place ->
                     new PooledBlock(
-                        arena.region(place.region()), place.offset(), strideBytes, bin, list))
+                        arena.region(place.region()),
+                        place.offset(),
+                        strideBytes,
+                        arena.isolation(),
+                        bin,
+                        list))
             .toArray(PooledBlock[]::new);
   }
 

@@ -109,6 +109,9 @@ final class LearningStep extends StepMemory {
         ends[request] = requests;
       }
     }
-    return new Recording(Arrays.copyOf(sizesBytes, requests), Arrays.copyOf(ends, requests));
+    return new Recording(
+        Arrays.copyOf(sizesBytes, requests),
+        Arrays.copyOf(ends, requests),
+        owner.isolation().roomBytes());
   }
 }

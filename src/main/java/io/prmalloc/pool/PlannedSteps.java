@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Block;
+import io.prmalloc.Isolation;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptStep;
@@ -138,7 +139,8 @@ final class PlannedSteps implements StepSource {
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
    */
   void adopt(List<KeptStep> kept) {
-    if (!settings.enabled()) {
+    // What was kept has no room for canaries: such steps are learnt as usual.
+    if (!settings.enabled() || isolation().roomBytes() > 0) {
       return;
     }
     for (KeptStep step : kept) {
@@ -197,6 +199,10 @@ final class PlannedSteps implements StepSource {
 
   SubAllocator source() {
     return source;
+  }
+
+  Isolation isolation() {
+    return outside.isolation();
   }
 
   int maxArenas() {

@@ -182,7 +182,8 @@ final class PoolWatch {
   Block takeOutside(long bytes, int alignment, int headerBytes) {
     // The heap would say so too, but only after it had asked the system for memory.
     checkNotClosed();
-    Tracked tracked = planner.trackAllocate(alignment, bytes + headerBytes);
+    Tracked tracked =
+        planner.trackAllocate(alignment, bytes + headerBytes + outside.isolation().roomBytes());
     if (tracked == null) {
       return acquire(bytes, alignment, headerBytes, null);
     }

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Block;
+import io.prmalloc.Isolation;
 import io.prmalloc.os.MemoryRegion;
 import java.util.function.LongSupplier;
 
@@ -30,16 +31,17 @@ final class PooledBlock extends Block {
   private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
 
   /** A chunk of a bin's buffer. */
-  PooledBlock(MemoryRegion region, long offset, long bytes, int bin, int list) {
-    super(region, offset, bytes);
+  PooledBlock(
+      MemoryRegion region, long offset, long bytes, Isolation isolation, int bin, int list) {
+    super(region, offset, bytes, isolation);
     this.slab = null;
     this.index = list;
     this.bin = bin;
   }
 
   /** A slot of a slab. */
-  PooledBlock(Slab slab, long offset, long bytes, int index) {
-    super(slab.region(), offset, bytes);
+  PooledBlock(Slab slab, long offset, long bytes, Isolation isolation, int index) {
+    super(slab.region(), offset, bytes, isolation);
     this.slab = slab;
     this.index = index;
     this.bin = -1;

@@ -65,6 +65,9 @@ final class ReadyLists {
 
   private final int intervalShift;
 
+  /** What is taken off a size before it is shifted. */
+  private final long belowClasses;
+
   /** Told of every block that comes home; null but for a plan that was replaced. */
   private volatile Runnable listener;
 
@@ -74,14 +77,18 @@ final class ReadyLists {
   /**
    * @param lists how many lists there are
    * @param intervalShift the step between size classes, as a power of two
+   * @param roomBytes what every request needs beside its size
    * @param blocks all blocks, all at home; the one at position i is given the number i + 1
    */
-  ReadyLists(int lists, int intervalShift, List<PooledBlock> blocks) {
-    this(lists, intervalShift, blocks, Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
+  ReadyLists(int lists, int intervalShift, int roomBytes, List<PooledBlock> blocks) {
+    this(
+        lists, intervalShift, roomBytes, blocks, Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
   }
 
-  ReadyLists(int lists, int intervalShift, List<PooledBlock> blocks, Stripes stripes) {
+  ReadyLists(
+      int lists, int intervalShift, int roomBytes, List<PooledBlock> blocks, Stripes stripes) {
     this.intervalShift = intervalShift;
+    this.belowClasses = LifetimePolicy.SMALL_BYTES + 1L - roomBytes;
     this.stripes = stripes;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(lists + PADDING - 1);
     this.heads = new long[stripes.count() << stripeShift];
@@ -136,12 +143,13 @@ final class ReadyLists {
   }
 
   /**
-   * The size class of a request: {@link LifetimePolicy#index} without its division.
+   * The size class of a request: {@link LifetimePolicy#index} of its size and the room it needs,
+   * without the division.
    *
    * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
    */
   int sizeClass(long totalBytes) {
-    return (int) ((totalBytes - LifetimePolicy.SMALL_BYTES - 1) >> intervalShift);
+    return (int) ((totalBytes - belowClasses) >> intervalShift);
   }
 
   /** Has somebody told of every block that comes home from now on. */

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
 
@@ -14,6 +15,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private final MemoryRegion region;
   private final int slotBytes;
   private final int slots;
+  private final Isolation isolation;
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
@@ -21,8 +23,9 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** Whether the slab serves a stripe. Written under the class's lock. */
   volatile boolean serving;
 
-  Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots) {
+  Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots, Isolation isolation) {
     super(slots, SizeClasses.MAX_ALIGNMENT);
+    this.isolation = isolation;
     this.owner = owner;
     this.region = region;
     this.slotBytes = slotBytes;
@@ -31,7 +34,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
 
   @Override
   PooledBlock create(int index) {
-    return new PooledBlock(this, (long) index * slotBytes, slotBytes, index);
+    return new PooledBlock(this, (long) index * slotBytes, slotBytes, isolation, index);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayDeque;
@@ -52,6 +53,7 @@ final class SlabClass {
   private final int slots;
   private final SubAllocator source;
   private final AddressDirectory directory;
+  private final Isolation isolation;
   private final Runnable grown;
 
   private final Stripes stripes;
@@ -74,8 +76,14 @@ final class SlabClass {
   /**
    * @param grown told after every slab that is taken from the source
    */
-  SlabClass(int slotBytes, SubAllocator source, AddressDirectory directory, Runnable grown) {
+  SlabClass(
+      int slotBytes,
+      SubAllocator source,
+      Isolation isolation,
+      AddressDirectory directory,
+      Runnable grown) {
     this.grown = grown;
+    this.isolation = isolation;
     this.slotBytes = slotBytes;
     this.slots = Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes);
     this.source = source;
@@ -182,7 +190,7 @@ final class SlabClass {
 
   private Slab grow() {
     MemoryRegion region = source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
-    Slab slab = new Slab(this, region, slotBytes, slots);
+    Slab slab = new Slab(this, region, slotBytes, slots, isolation);
     slabs.add(slab);
     directory.add(slab);
     bytesReserved += region.sizeBytes();

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 
 /**
@@ -12,23 +13,33 @@ final class SmallBlocks {
 
   private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
 
+  /** What isolation needs in each slot. */
+  private final int roomBytes;
+
   /**
+   * @param isolation of the slots; room for it is added to what is asked for
    * @param grown told after every slab that is taken from the source
    */
-  SmallBlocks(SubAllocator source, AddressDirectory directory, Runnable grown) {
+  SmallBlocks(
+      SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
+    this.roomBytes = isolation.roomBytes();
     for (int i = 0; i < classes.length; i++) {
-      classes[i] = new SlabClass(SizeClasses.slotBytes(i), source, directory, grown);
+      classes[i] = new SlabClass(SizeClasses.slotBytes(i), source, isolation, directory, grown);
     }
+  }
+
+  private SlabClass classOf(int totalBytes, int alignment) {
+    return classes[SizeClasses.classOf(totalBytes + roomBytes, alignment)];
   }
 
   /** Takes a slot if one is at hand, or gives null; parameters as {@link #allocateSlowly}. */
   PooledBlock take(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes, alignment)].take(alignment);
+    return classOf(totalBytes, alignment).take(alignment);
   }
 
   /** What {@link #take} would have found, were it not barred. */
   PooledBlock takeObserved(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes, alignment)].takeServed(alignment);
+    return classOf(totalBytes, alignment).takeServed(alignment);
   }
 
   /**
@@ -38,7 +49,7 @@ final class SmallBlocks {
    * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
    */
   PooledBlock allocateSlowly(int totalBytes, int alignment) {
-    SlabClass slots = classes[SizeClasses.classOf(totalBytes, alignment)];
+    SlabClass slots = classOf(totalBytes, alignment);
     PooledBlock block = slots.takeServed(alignment);
     return block != null ? block : slots.allocateFromNext(alignment);
   }

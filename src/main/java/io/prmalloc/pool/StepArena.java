@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Block;
+import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.os.MemoryRegion;
@@ -48,13 +49,15 @@ final class StepArena extends StepMemory {
 
   /** A block of an arena. */
   private static final class PlannedBlock extends Block {
-    PlannedBlock(MemoryRegion region, long offset, long bytes, StepArena arena) {
-      super(region, offset, bytes, arena);
+    PlannedBlock(
+        MemoryRegion region, long offset, long bytes, StepArena arena, Isolation isolation) {
+      super(region, offset, bytes, arena, isolation);
     }
 
+    /** Of one that is not confined, because it is isolated: it is home by its state alone. */
     @Override
     protected int goHome() {
-      throw new IllegalStateException("a confined block goes nowhere");
+      return 0;
     }
 
     @Override
@@ -90,7 +93,11 @@ final class StepArena extends StepMemory {
       long offset = plan.blockOffset(block);
       blocks[block] =
           new PlannedBlock(
-              memory.regionAt(offset), memory.withinRegion(offset), plan.blockBytes(block), this);
+              memory.regionAt(offset),
+              memory.withinRegion(offset),
+              plan.blockBytes(block),
+              this,
+              sequence.owner().isolation());
     }
     for (int request = 0; request < taken.length; request++) {
       taken[request] = blocks[plan.blockOf(request)];

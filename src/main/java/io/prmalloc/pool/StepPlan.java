@@ -60,7 +60,7 @@ final class StepPlan {
     this.before = new int[requests][];
     Map<Place, Integer> blocks = new LinkedHashMap<>();
     for (int request = 0; request < requests; request++) {
-      Place place = new Place(offsets.offset(request), recording.sizeBytes(request));
+      Place place = new Place(offsets.offset(request), recording.blockBytes(request));
       blockOf[request] = blocks.computeIfAbsent(place, at -> blocks.size());
     }
     this.blockOffsets = blocks.keySet().stream().mapToLong(Place::offset).toArray();
@@ -72,7 +72,7 @@ final class StepPlan {
     NavigableMap<Long, Piece> pieces = new TreeMap<>();
     for (int request = 0; request < blockOf.length; request++) {
       long start = offsets.offset(request);
-      long end = start + recording.sizeBytes(request);
+      long end = start + recording.blockBytes(request);
       cut(pieces, start);
       cut(pieces, end);
       Set<Integer> taken = new LinkedHashSet<>();
@@ -105,7 +105,8 @@ final class StepPlan {
     List<TensorUsageRecord> records = new ArrayList<>();
     for (int request = 0; request < recording.requests(); request++) {
       records.add(
-          new TensorUsageRecord(recording.sizeBytes(request), request, recording.end(request) - 1));
+          new TensorUsageRecord(
+              recording.blockBytes(request), request, recording.end(request) - 1));
     }
     return records;
   }
@@ -113,7 +114,7 @@ final class StepPlan {
   /** A plan that was kept. */
   static StepPlan of(KeptStep kept) {
     return new StepPlan(
-        new Recording(kept.sizesBytes(), kept.ends()),
+        new Recording(kept.sizesBytes(), kept.ends(), 0),
         OffsetsAssignment.of(kept.records(), kept.offsets(), ALIGNMENT));
   }
 
@@ -173,15 +174,18 @@ final class StepPlan {
   static final class Recording {
     private final long[] sizesBytes;
     private final int[] ends;
+    private final int roomBytes;
 
     /**
      * @param sizesBytes bytes of each request, from 1
      * @param ends how many requests had been made when each was released, its own among them; the
      *     number of all of them for one that outlived the step
+     * @param roomBytes what every request needs beside its bytes
      */
-    Recording(long[] sizesBytes, int[] ends) {
+    Recording(long[] sizesBytes, int[] ends, int roomBytes) {
       this.sizesBytes = sizesBytes;
       this.ends = ends;
+      this.roomBytes = roomBytes;
     }
 
     int requests() {
@@ -190,6 +194,11 @@ final class StepPlan {
 
     long sizeBytes(int request) {
       return sizesBytes[request];
+    }
+
+    /** What a request's block must have. */
+    long blockBytes(int request) {
+      return sizesBytes[request] + roomBytes;
     }
 
     /** Not copied: for reading only. */
@@ -212,7 +221,7 @@ final class StepPlan {
       for (int request = 0; request < longest.length; request++) {
         longest[request] = Math.max(longest[request], other.ends[request]);
       }
-      return new Recording(sizesBytes, longest);
+      return new Recording(sizesBytes, longest, roomBytes);
     }
   }
 }

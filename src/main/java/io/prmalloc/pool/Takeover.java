@@ -70,11 +70,15 @@ final class Takeover {
     OperatingSystem.trimHeap();
     long start = System.nanoTime();
     long bytes = BinTable.chunkBytes(plan, blocks);
-    discarded = source.isResident() && bytes >= MIN_BYTES && OperatingSystem.callsNativeSilently();
+    discarded =
+        source.isResident()
+            && !source.isGuarded()
+            && bytes >= MIN_BYTES
+            && OperatingSystem.callsNativeSilently();
     Arena.Layout layout =
         discarded
-            ? new Arena.Layout(bytes / PIECES, plan.intervalBytes())
-            : new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
+            ? new Arena.Layout(bytes / PIECES, plan.intervalBytes(), outside.isolation())
+            : new Arena.Layout(mostRegionBytes(), 1, outside.isolation());
     BinTable table =
         BinTable.build(
             plan,
@@ -86,6 +90,11 @@ final class Takeover {
     reserveNanos = System.nanoTime() - start;
     OperatingSystem.trimHeap();
     return table;
+  }
+
+  /** Guard pages are around regions, so each block has one of its own. */
+  private long mostRegionBytes() {
+    return source.isGuarded() ? 0 : Arena.MAX_CHUNK_BYTES;
   }
 
   private static void discard(MemoryRegion region) {

@@ -93,9 +93,9 @@ public final class TensorPoolAllocator implements Allocator {
     this.source = builder.source();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new RegionHeap(source, this::released);
+    this.outside = new RegionHeap(source, builder.isolation(), this::released);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
-    this.small = new SmallBlocks(source, directory, outside::noteReserved);
+    this.small = new SmallBlocks(source, builder.isolation(), directory, outside::noteReserved);
     this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
@@ -115,7 +115,7 @@ public final class TensorPoolAllocator implements Allocator {
             builder.replanSettings(),
             executor,
             lifecycle,
-            () -> directory.isEnabled() ? HeaderDescriptor.FULL_BYTES : 0,
+            this::bytesBeside,
             succession::next);
     this.slowWay = new SlowWay(this, small, books, watch, replanner);
     this.housekeeping = new Housekeeping(this, books, builder);
@@ -142,6 +142,12 @@ public final class TensorPoolAllocator implements Allocator {
   /** An address with no header of ours in front may be one that was logged, or of a step. */
   private boolean releaseElsewhere(long address) {
     return log.release(address) || steps.closeRaw(address);
+  }
+
+  /** What a request needs beside its bytes. */
+  private int bytesBeside() {
+    int room = outside.isolation().roomBytes();
+    return directory.isEnabled() ? HeaderDescriptor.FULL_BYTES + room : room;
   }
 
   private void released(Object ticket) {

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
@@ -24,6 +25,7 @@ public final class TensorPoolBuilder {
   private static final Logger LOGGER = System.getLogger(TensorPoolBuilder.class.getName());
   private static final String PLAN_PROPERTY = "prmalloc.plan";
   private static final String PLAN_IF_USABLE_PROPERTY = "prmalloc.planIfUsable";
+  private static final String ISOLATION_PROPERTY = "prmalloc.isolation";
   private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
 
   private SubAllocator source;
@@ -32,6 +34,7 @@ public final class TensorPoolBuilder {
   private PlannerSettings settings;
   private double maxOversize = 2;
   private LeakDetection leakDetection;
+  private Isolation isolation;
   private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private boolean replan = true;
@@ -415,6 +418,23 @@ public final class TensorPoolBuilder {
   public TensorPoolBuilder leakListener(Consumer<Leak> value) {
     leakListener = value;
     return this;
+  }
+
+  /**
+   * How users of this pool are kept apart; default what the system property {@value
+   * #ISOLATION_PROPERTY} says, as {@link Isolation#parse} reads it, else {@link Isolation#NONE}.
+   *
+   * <p>Threading: not safe.
+   */
+  public TensorPoolBuilder isolation(Isolation value) {
+    isolation = value;
+    return this;
+  }
+
+  Isolation isolation() {
+    return isolation != null
+        ? isolation
+        : Isolation.parse(System.getProperty(ISOLATION_PROPERTY, "none"));
   }
 
   LeakDetection leakDetection() {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Block;
+import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ class AddressDirectoryTest {
 
     TestSpan(MemoryRegion region) {
       this.region = region;
-      this.block = new PooledBlock(region, 0, region.sizeBytes(), 0, 0);
+      this.block = new PooledBlock(region, 0, region.sizeBytes(), Isolation.NONE, 0, 0);
     }
 
     @Override

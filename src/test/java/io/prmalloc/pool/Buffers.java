@@ -77,7 +77,7 @@ final class Buffers {
             .flatMap(buffer -> buffer.blocks().stream())
             .collect(Collectors.toList());
     int lists = 1 + Arrays.stream(buffers).mapToInt(Buffer::list).max().orElse(0);
-    return new ReadyLists(lists, 12, blocks, new Stripes(stripes));
+    return new ReadyLists(lists, 12, 0, blocks, new Stripes(stripes));
   }
 
   /** A table whose bin 0, 1, … has so many blocks and borrows from the next one or from none. */

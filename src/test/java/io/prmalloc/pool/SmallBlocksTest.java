@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
@@ -29,7 +30,8 @@ class SmallBlocksTest {
   private final SubAllocator source = SubAllocator.direct();
   private final AddressDirectory directory = new AddressDirectory();
   private final AtomicInteger grown = new AtomicInteger();
-  private final SmallBlocks small = new SmallBlocks(source, directory, grown::incrementAndGet);
+  private final SmallBlocks small =
+      new SmallBlocks(source, Isolation.NONE, directory, grown::incrementAndGet);
 
   @AfterEach
   void giveBack() {
@@ -144,7 +146,7 @@ class SmallBlocksTest {
   @Test
   void shouldChangeNothingWhenASlabIsNotToBeHad() {
     SubAllocator tight = SubAllocator.direct(1 << 20);
-    SmallBlocks limited = new SmallBlocks(tight, new AddressDirectory(), () -> {});
+    SmallBlocks limited = new SmallBlocks(tight, Isolation.NONE, new AddressDirectory(), () -> {});
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 32; i++) {
       out.add(take(limited, 32 * 1024, 64));
@@ -287,7 +289,7 @@ class SmallBlocksTest {
             if (tries.merge(index, 1, Integer::sum) == 1) {
               throw new OutOfMemoryError("no heap for block " + index);
             }
-            return new PooledBlock(region, 64L * index, 64, index, 0);
+            return new PooledBlock(region, 64L * index, 64, Isolation.NONE, index, 0);
           }
         };
     assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));
