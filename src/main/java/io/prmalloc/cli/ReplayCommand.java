@@ -1,5 +1,6 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.Api;
@@ -146,7 +147,8 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "KIND",
       defaultValue = "direct",
       description =
-          "Where pool and cpu take memory from: direct (byte buffers) or mmap. Default:"
+          "Where pool and cpu take memory from: direct (byte buffers), mmap, or guarded (mmap with"
+              + " pages around it that nobody may touch). Default:"
               + " ${DEFAULT-VALUE}.")
   private Memory memory;
 
@@ -157,6 +159,16 @@ final class ReplayCommand implements Callable<Integer> {
           "Which plans compete for the shared pool: reference, DeepRec's three; all, those, finer"
               + " and geometric size classes, and a packing of whole steps. Default: all.")
   private PoolPolicies policies;
+
+  @Option(
+      names = "--isolation",
+      paramLabel = "WORDS",
+      converter = IsolationWords.class,
+      description =
+          "What the pool does to keep users apart: zero or poison, which fills memory that comes"
+              + " back, and canaries, which finds writes behind its end; separated by commas."
+              + " Default: none.")
+  private Isolation isolation;
 
   @Option(
       names = "--plan",
@@ -210,7 +222,8 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.ofNullable(policies),
                 Optional.ofNullable(plan),
                 Optional.ofNullable(keepPlan),
-                Optional.empty()));
+                Optional.empty(),
+                Optional.ofNullable(isolation)));
     Trace trace = input.read();
     if (!shifts.isEmpty()) {
       return shift(trace, options);
