@@ -1,6 +1,8 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.Allocator;
 import io.prmalloc.pool.PoolPolicies;
+import io.prmalloc.report.PoolPage;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.Api;
 import io.prmalloc.trace.replay.Memory;
@@ -170,6 +172,14 @@ final class ReplayCommand implements Callable<Integer> {
       description = "Write the pool's plan to this file when the run is over.")
   private Path keepPlan;
 
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description =
+          "Also draw what a pool learns from INPUT, an HTML page: lifetimes by size class, the plan"
+              + " that is chosen, and what every other plan would cost.")
+  private Path page;
+
   @ArgGroup(exclusive = false, multiplicity = "0..*")
   private List<ShiftArguments> shifts = new ArrayList<>();
 
@@ -212,6 +222,9 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.ofNullable(keepPlan),
                 Optional.empty()));
     Trace trace = input.read();
+    if (page != null) {
+      writePage(trace);
+    }
     if (!shifts.isEmpty()) {
       return shift(trace, options);
     }
@@ -224,6 +237,12 @@ final class ReplayCommand implements Callable<Integer> {
     }
     ReplayReport report = new ReplayReport(input.input(), trace, options, runs);
     return print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  private void writePage(Trace trace) {
+    int headerBytes = api == Api.RAW ? (int) Allocator.DEFAULT_ALIGNMENT : 0;
+    PoolPolicies chosen = policies == null ? PoolPolicies.ALL : policies;
+    OutputFile.write(page, PoolPage.html(trace, headerBytes, chosen, Duration.ofSeconds(1)));
   }
 
   private Integer print(String text, List<String> failures) {

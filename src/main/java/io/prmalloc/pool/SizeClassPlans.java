@@ -20,7 +20,8 @@ final class SizeClassPlans {
   // Finer classes waste less at the end of a block, geometric ones let more sizes share a block.
   // Both are packed as the reference's are.
   //
-  // The pool finds a class by a subtraction and a shift, so geometric classes are made of classes of
+  // The pool finds a class by a subtraction and a shift, so geometric classes are made of classes
+  // of
   // 4 KiB: a block has the size of the last one in a group, and the others have no blocks but may
   // use those, before all that the group may use.
 
@@ -70,11 +71,7 @@ final class SizeClassPlans {
     }
     targets.addAll(group.virtualTargets());
     return new BinPlan(
-        index,
-        LifetimePolicy.chunkBytes(index, INTERVAL_BYTES),
-        group.alignment(),
-        0,
-        targets);
+        index, LifetimePolicy.chunkBytes(index, INTERVAL_BYTES), group.alignment(), 0, targets);
   }
 
   private static LifetimePolicy pack(

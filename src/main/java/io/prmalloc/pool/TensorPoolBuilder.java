@@ -326,8 +326,8 @@ public final class TensorPoolBuilder {
 
   /**
    * After how long an arena that no step wanted is given back, or up to an eighth longer; default a
-   * minute; with zero it is looked for when steps end. {@link TensorPoolAllocator#trimSteps} does it
-   * at once.
+   * minute; with zero it is looked for when steps end. {@link TensorPoolAllocator#trimSteps} does
+   * it at once.
    *
    * <p>Threading: not safe.
    *

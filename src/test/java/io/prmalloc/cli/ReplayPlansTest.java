@@ -73,4 +73,13 @@ class ReplayPlansTest {
     assertEquals(2, absent.exitCode());
     assertEquals("prmalloc: " + file + "x: is not there\n", absent.err());
   }
+
+  @Test
+  void shouldDrawWhatThePoolLearns() throws IOException {
+    Path page = directory.resolve("pool.html");
+    JsonNode run = replay("--api=handle", "--report=" + page);
+    String html = Files.readString(page);
+    assertTrue(html.startsWith("<!DOCTYPE html>"));
+    assertTrue(html.contains("\"total\":" + run.get("arenaBytes").asLong() + ",\"chosen\":true"));
+  }
 }

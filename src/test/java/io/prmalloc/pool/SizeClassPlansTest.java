@@ -30,16 +30,21 @@ class SizeClassPlansTest {
   private static LifetimePlan oneAtATime(long... sizes) {
     List<List<Steps.Event>> steps = new ArrayList<>();
     for (long size : sizes) {
-      steps.add(
-          List.of(new Steps.Event(true, 0, size, 64), new Steps.Event(false, 0, size, 64)));
+      steps.add(List.of(new Steps.Event(true, 0, size, 64), new Steps.Event(false, 0, size, 64)));
     }
     return Steps.learn(steps);
   }
 
   @ParameterizedTest
   @CsvSource({
-    "32769, 36864", "36865, 40960", "65536, 65536", "65537, 73728", "131072, 131072",
-    "131073, 147456", "1048577, 1179648", "1179649, 1310720"
+    "32769, 36864",
+    "36865, 40960",
+    "65536, 65536",
+    "65537, 73728",
+    "131072, 131072",
+    "131073, 147456",
+    "1048577, 1179648",
+    "1179649, 1310720"
   })
   void shouldHaveEightClassesFromAPowerOfTwoToTheNext(long bytes, long expected) {
     assertEquals(expected, SizeClassPlans.geometricBytes(bytes));
@@ -72,7 +77,7 @@ class SizeClassPlansTest {
       SplittableRandom random = new SplittableRandom(seed);
       List<Steps.Event> step = Steps.random(random, 40, 8, new long[] {64, 64, 128});
       LifetimePlan made = Steps.learn(List.of(step, step, step));
-      for (PlanCandidate candidate : PlanChoice.all(made, 2)) {
+      for (PlanCandidate candidate : PlanChoice.all(List.of(made), 2)) {
         assertServes(candidate.pool(), step, "seed " + seed + ", " + candidate.name());
       }
     }
@@ -108,7 +113,10 @@ class SizeClassPlansTest {
       LifetimePlan made = Steps.learn(List.of(step, step, step));
       KeptPool best = PlanChoice.best(made, PoolPolicies.ALL, 2);
       long least =
-          PlanChoice.all(made, 2).stream().mapToLong(PlanCandidate::bytes).min().orElseThrow();
+          PlanChoice.all(List.of(made), 2).stream()
+              .mapToLong(PlanCandidate::bytes)
+              .min()
+              .orElseThrow();
       assertEquals(least, PlanChoice.bytes(best), "seed " + seed);
       KeptPool reference = PlanChoice.best(made, PoolPolicies.REFERENCE, 2);
       assertEquals(made.bins(), reference.plan().bins(), "seed " + seed);
@@ -120,8 +128,7 @@ class SizeClassPlansTest {
     // Alignments that the packing of whole steps is not for.
     List<List<Steps.Event>> steps = new ArrayList<>();
     for (long size : new long[] {1025 * KIB, 1050 * KIB, 1100 * KIB, 1149 * KIB}) {
-      steps.add(
-          List.of(new Steps.Event(true, 0, size, 128), new Steps.Event(false, 0, size, 128)));
+      steps.add(List.of(new Steps.Event(true, 0, size, 128), new Steps.Event(false, 0, size, 128)));
     }
     LifetimePlan made = Steps.learn(steps);
     KeptPool best = PlanChoice.best(made, PoolPolicies.ALL, 2);
@@ -134,7 +141,7 @@ class SizeClassPlansTest {
     List<Steps.Event> step = Steps.planned(Steps.read("Squeezenet.2"));
     LifetimePlan made = Steps.learn(List.of(step, step, step));
     long reference = PlanChoice.bytes(PlanChoice.best(made, PoolPolicies.REFERENCE, 2));
-    for (PlanCandidate candidate : PlanChoice.all(made, 2)) {
+    for (PlanCandidate candidate : PlanChoice.all(List.of(made), 2)) {
       assertTrue(candidate.bytes() < 1.3 * reference, candidate.name());
     }
   }
