@@ -150,7 +150,11 @@ final class PlanCommand implements Callable<Integer> {
                 + " dimensions have not");
       }
       Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
-      return new PlanReport(tensors, options, planning.run(progress));
+      try {
+        return new PlanReport(tensors, options, planning.run(progress));
+      } catch (IllegalArgumentException refused) {
+        throw new IllegalArgumentException(tensors.name() + ": " + refused.getMessage(), refused);
+      }
     }
   }
 

@@ -173,6 +173,14 @@ final class ReplayCommand implements Callable<Integer> {
   private Path keepPlan;
 
   @Option(
+      names = "--planning-time",
+      paramLabel = "SECONDS",
+      description =
+          "How long the exact planner looks for a smaller plan of a planned step; 0 for not at all."
+              + " Default: 1.")
+  private Double planningSeconds;
+
+  @Option(
       names = "--report",
       paramLabel = "FILE",
       description =
@@ -220,7 +228,8 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.ofNullable(policies),
                 Optional.ofNullable(plan),
                 Optional.ofNullable(keepPlan),
-                Optional.empty()));
+                Optional.empty(),
+                planningTime()));
     Trace trace = input.read();
     if (page != null) {
       writePage(trace);
@@ -239,10 +248,17 @@ final class ReplayCommand implements Callable<Integer> {
     return print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 
+  private Optional<Duration> planningTime() {
+    return Optional.ofNullable(planningSeconds)
+        .map(seconds -> Duration.ofNanos(Math.round(seconds * 1e9)));
+  }
+
   private void writePage(Trace trace) {
     int headerBytes = api == Api.RAW ? (int) Allocator.DEFAULT_ALIGNMENT : 0;
     PoolPolicies chosen = policies == null ? PoolPolicies.ALL : policies;
-    OutputFile.write(page, PoolPage.html(trace, headerBytes, chosen, Duration.ofSeconds(1)));
+    OutputFile.write(
+        page,
+        PoolPage.html(trace, headerBytes, chosen, planningTime().orElse(Duration.ofSeconds(1))));
   }
 
   private Integer print(String text, List<String> failures) {

@@ -56,6 +56,7 @@ public final class BestFitOffsets {
                 IntStream.of(order).filter(record -> records.get(record).sizeBytes() == 0))
             .map(record -> tensorOf[record])
             .toArray();
-    return GreedyBySizeOffsets.assign(records, lives, ordered, alignment, GapIndex.AUTOMATIC);
+    return GreedyBySizeOffsets.assign(
+        records, lives, ordered, alignment, GreedyBySizeOffsets::suitableIndex);
   }
 }

@@ -1,11 +1,12 @@
 package io.prmalloc.plan;
 
 /**
- * Finds, for a life and a size, the smallest gap between the placed tensors that are alive with it.
+ * An index for plans in which few tensors are alive at once: keeps what is free in stretches of
+ * time as lists.
  *
  * <p>Threading: not safe.
  */
-final class GapIndex {
+final class GapIndex implements OffsetIndex {
 
   // Time is cut into columns with about equally many births and deaths in each. Over the columns
   // lies a binary tree. Every node knows what is free in all its columns at once (`freeIn`): that
@@ -85,18 +86,14 @@ final class GapIndex {
     }
   }
 
-  /**
-   * Places a tensor by best fit.
-   *
-   * @param size how much it fills, at least the least size
-   * @return its offset
-   */
-  long place(int tensor, long size) {
-    int first = lives.firstTick(tensor);
-    int last = lives.lastTick(tensor);
-    long offset = find(first, last, size);
-    occupy(first, last, offset, offset + size);
-    return offset;
+  @Override
+  public long find(int tensor, long size) {
+    return find(lives.firstTick(tensor), lives.lastTick(tensor), size);
+  }
+
+  @Override
+  public void occupy(int tensor, long offset, long size) {
+    occupy(lives.firstTick(tensor), lives.lastTick(tensor), offset, offset + size);
   }
 
   private long find(int first, int last, long size) {

@@ -103,6 +103,15 @@ final class Lives {
     return tickCount;
   }
 
+  /** How many tensors are alive in a tick on average; 0 if there are none. */
+  double meanAlive() {
+    double alive = 0;
+    for (int tensor = 0; tensor < records.length; tensor++) {
+      alive += lastTicks[tensor] - firstTicks[tensor] + 1;
+    }
+    return tickCount == 0 ? 0 : alive / tickCount;
+  }
+
   /** All tensors, the largest first, ties by number. A new array. */
   int[] bySizeDescending() {
     return IndexSort.descending(sizes);

@@ -61,6 +61,19 @@ public final class TfliteReader {
     }
     this.subgraph = model.element(subgraphs, subgraph, SUBGRAPHS);
     this.buffers = model.tables(TfliteSchema.MODEL_BUFFERS, BUFFERS);
+    checkTables(TfliteSchema.MODEL_OPERATOR_CODES, "operatorCodes");
+    checkTables(TfliteSchema.MODEL_METADATA, "metadata");
+    for (int i = 0; i < buffers.count(); i++) {
+      dataBytes(model.element(buffers, i, BUFFERS));
+    }
+  }
+
+  /** Nothing of these tables is needed, but a file that is cut short often lacks them. */
+  private void checkTables(int field, String name) {
+    FlatTable.Vector tables = model.tables(field, name);
+    for (int i = 0; i < tables.count(); i++) {
+      model.element(tables, i, name);
+    }
   }
 
   /**
@@ -168,7 +181,7 @@ public final class TfliteReader {
     String name = tensor.string(TfliteSchema.TENSOR_NAME, "name");
     boolean variable = tensor.byteValue(TfliteSchema.TENSOR_IS_VARIABLE, "isVariable") != 0;
     long shapeBytes = shapeBytes(tensor, type);
-    long dataBytes = dataBytes(tensor);
+    long dataBytes = constantBytes(tensor);
     if (variable && (dataBytes > 0 || !type.hasSize())) {
       throw file.error(
           tensor.place("isVariable"),
@@ -220,7 +233,7 @@ public final class TfliteReader {
   }
 
   /** Bytes of the data in a tensor's buffer, 0 if it has none. */
-  private long dataBytes(FlatTable tensor) {
+  private long constantBytes(FlatTable tensor) {
     long index = tensor.unsignedInt(TfliteSchema.TENSOR_BUFFER, "buffer");
     if (index >= buffers.count()) {
       // Old writers leave the list out where nothing is constant.
@@ -230,7 +243,10 @@ public final class TfliteReader {
       throw file.error(
           tensor.place("buffer"), "there is no buffer " + index + " of " + buffers.count());
     }
-    FlatTable buffer = model.element(buffers, (int) index, BUFFERS);
+    return dataBytes(model.element(buffers, (int) index, BUFFERS));
+  }
+
+  private long dataBytes(FlatTable buffer) {
     int inside = buffer.unreadVector(TfliteSchema.BUFFER_DATA, 1, "data").count();
     if (inside > 0) {
       return inside;

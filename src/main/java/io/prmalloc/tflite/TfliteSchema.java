@@ -7,7 +7,8 @@ package io.prmalloc.tflite;
  * <pre>
  * file       +0 offset of Model, 4 bytes; +4 "TFL3"; all numbers little-endian
  *
- * Model      0 version: uint32    2 subgraphs: [SubGraph]   4 buffers: [Buffer]
+ * Model      0 version: uint32    1 operatorCodes: [OperatorCode]
+ *            2 subgraphs: [SubGraph]   4 buffers: [Buffer]  6 metadata: [Metadata]
  * SubGraph   0 tensors: [Tensor]  1 inputs: [int32]         2 outputs: [int32]
  *            3 operators: [Operator], in execution order
  * Tensor     0 shape: [int32]     1 type: int8              2 buffer: uint32
@@ -17,7 +18,8 @@ package io.prmalloc.tflite;
  * </pre>
  *
  * <p>A tensor whose buffer has data is constant. Data of files over 2 GiB lies outside the tables,
- * at {@code offset} from the file's begin; 0 and 1 mean there is none.
+ * at {@code offset} from the file's begin; 0 and 1 mean there is none. Operator codes and metadata
+ * are not needed; that they are inside the file is checked, for they often are its end.
  *
  * <p>Threading: immutable.
  */
@@ -29,8 +31,10 @@ final class TfliteSchema {
   static final int VERSION = 3;
 
   static final int MODEL_VERSION = 0;
+  static final int MODEL_OPERATOR_CODES = 1;
   static final int MODEL_SUBGRAPHS = 2;
   static final int MODEL_BUFFERS = 4;
+  static final int MODEL_METADATA = 6;
 
   static final int SUBGRAPH_TENSORS = 0;
   static final int SUBGRAPH_INPUTS = 1;

@@ -231,8 +231,11 @@ final class JsonReader implements AutoCloseable {
     return TraceFormatException.ofFile(file, "is not JSON: " + firstLine(e.getMessage()));
   }
 
+  /** Without the parser's own word on where something began, which does not name the file. */
   private static String firstLine(String message) {
-    return message.lines().findFirst().orElse("").strip();
+    String line = message.lines().findFirst().orElse("");
+    int own = line.indexOf(" (start marker at ");
+    return (own < 0 ? line : line.substring(0, own)).strip();
   }
 
   @Override

@@ -222,7 +222,7 @@ class PlanCommandTest {
 
     assertEquals(reason, all.get("results").get(12).get("skipped").asText());
     assertEquals(2, named.exitCode());
-    assertEquals("prmalloc: " + reason + System.lineSeparator(), named.err());
+    assertEquals("prmalloc: " + input + ": " + reason + System.lineSeparator(), named.err());
   }
 
   @Test
@@ -294,6 +294,10 @@ class PlanCommandTest {
         "0,16,0,1\n",
         "id,lower,upper,size\na,5,5,1\n",
         "{\"inputs\":[7],\"outputs\":[],\"nodes\":[],\"tensors\":[]}",
+        "{\"inputs\":[0],\"outputs\":[1],\"nodes\":[{\"inputs\":[0],\"outputs\":[1]},"
+            + "{\"inputs\":[0],\"outputs\":[1]}],"
+            + "\"tensors\":[{\"bytes\":1,\"type\":\"arena\"},{\"bytes\":1,\"type\":\"arena\"}]}",
+        "{\"inputs\":[0],",
         "a x 1\na x 1\n",
         "",
       })
@@ -309,6 +313,23 @@ class PlanCommandTest {
     assertEquals(1, outcome.err().lines().count(), outcome.err());
     assertEquals("before", Files.readString(out));
     assertOnlyFiles("bad", "out.csv");
+  }
+
+  @Test
+  void shouldNameTheFileWhenAlignedSizesOverflow() throws IOException {
+    Path input = file("large.csv", "id,size,first,last\na,9223372036854775800,0,0\nb,1,1,1\n");
+
+    Outcome outcome =
+        Outcome.of("plan", input.toString(), "--strategy=greedy-by-size", "--alignment=64");
+
+    assertEquals(2, outcome.exitCode());
+    assertEquals("", outcome.out());
+    assertEquals(
+        "prmalloc: "
+            + input
+            + ": offset 9223372036854775800 with 63 bytes behind it passes 2^63 - 1"
+            + System.lineSeparator(),
+        outcome.err());
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.prmalloc.plan;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -67,9 +69,14 @@ class GreedyBySizeOffsetsTest {
       String what =
           "seed " + seed + ", round " + round + ", alignment " + alignment + ", " + columnsPerLife;
 
-      OffsetsAssignment plan = GreedyBySizeOffsets.assign(records, alignment, columnsPerLife);
+      OffsetsAssignment plan =
+          GreedyBySizeOffsets.assign(
+              records, alignment, (lives, least) -> new GapIndex(lives, least, columnsPerLife));
+      OffsetsAssignment other = GreedyBySizeOffsets.assign(records, alignment, FreeRectangles::new);
 
-      assertArrayEquals(plain(records, alignment), plan.offsets(), what);
+      long[] plain = plain(records, alignment);
+      assertArrayEquals(plain, plan.offsets(), what);
+      assertArrayEquals(plain, other.offsets(), what);
       assertEquals(Optional.empty(), PlanValidator.fault(records, plan), what);
     }
   }
@@ -88,10 +95,87 @@ class GreedyBySizeOffsetsTest {
                 1 + random.nextInt(1000), first, first + random.nextInt(longest)));
       }
 
-      OffsetsAssignment plan = MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 1);
-
-      assertArrayEquals(plain(records, 1), plan.offsets(), "seed " + seed + ", longest " + longest);
+      long[] plain = plain(records, 1);
+      String what = "seed " + seed + ", longest " + longest;
+      assertArrayEquals(
+          plain, MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 1).offsets(), what);
+      assertArrayEquals(
+          plain, GreedyBySizeOffsets.assign(records, 1, FreeRectangles::new).offsets(), what);
     }
+  }
+
+  /** First and last task uniformly random, so that a third of all tensors is alive at once. */
+  @Test
+  void shouldEqualThePlainRuleWhenMostTensorsAreAliveAtOnce() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    // From sizes that all differ to three, where many tensors share a floor or a roof.
+    for (int sizes : new int[] {1 << 20, 100, 3}) {
+      for (int tasks : new int[] {2500, 50, 4}) {
+        List<TensorUsageRecord> records = new ArrayList<>();
+        for (int i = 0; i < 2500; i++) {
+          int one = random.nextInt(tasks);
+          int other = random.nextInt(tasks);
+          records.add(
+              new TensorUsageRecord(
+                  64L * (1 + random.nextInt(sizes)), Math.min(one, other), Math.max(one, other)));
+        }
+
+        OffsetsAssignment plan = GreedyBySizeOffsets.assign(records, 64, FreeRectangles::new);
+
+        assertArrayEquals(
+            plain(records, 64),
+            plan.offsets(),
+            "seed " + seed + ", sizes " + sizes + ", tasks " + tasks);
+      }
+    }
+  }
+
+  /** An index that has enough of it after some tensors. */
+  private record Quitter(OffsetIndex index, AtomicInteger left) implements OffsetIndex {
+
+    @Override
+    public long find(int tensor, long size) {
+      left.decrementAndGet();
+      return index.find(tensor, size);
+    }
+
+    @Override
+    public void occupy(int tensor, long offset, long size) {
+      index.occupy(tensor, offset, size);
+    }
+
+    @Override
+    public boolean isOverwhelmed() {
+      return left.get() == 0;
+    }
+  }
+
+  @Test
+  void shouldGoOnWithGapListsWhenAnIndexIsOverwhelmed() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    for (int round = 0; round < 100; round++) {
+      List<TensorUsageRecord> records = Records.random(random, 150, 80, 60);
+      AtomicInteger left = new AtomicInteger(random.nextInt(120));
+      String what = "seed " + seed + ", round " + round + ", after " + left;
+
+      OffsetsAssignment plan =
+          GreedyBySizeOffsets.assign(
+              records, 8, (lives, least) -> new Quitter(new FreeRectangles(lives, least), left));
+
+      assertTrue(left.get() <= 0, what);
+      assertArrayEquals(plain(records, 8), plan.offsets(), what);
+    }
+  }
+
+  @Test
+  void shouldTakeRectanglesWhenManyTensorsAreAlive() {
+    List<TensorUsageRecord> few = Records.random(new Random(1), 8000, 8000, 100);
+    List<TensorUsageRecord> many = Records.random(new Random(1), 8000, 100, 8000);
+
+    assertInstanceOf(GapIndex.class, GreedyBySizeOffsets.suitableIndex(new Lives(few), 1));
+    assertInstanceOf(FreeRectangles.class, GreedyBySizeOffsets.suitableIndex(new Lives(many), 1));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.prmalloc.tflite;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -100,6 +101,18 @@ class TfliteFuzzTest {
       }
     }
     assertTrue(refused > MODEL.length, "refused " + refused);
+  }
+
+  /** The end of the file is what the reader does not need: the kinds of the operators. */
+  @Test
+  void shouldRefuseWhenTheEndIsMissing() {
+    for (int length = 0; length < MODEL.length; length++) {
+      byte[] cut = Arrays.copyOf(MODEL, length);
+      assertThrows(
+          TfliteFormatException.class,
+          () -> TfliteReader.read("cut.tflite", ByteBuffer.wrap(cut), cut.length, 0),
+          "of " + MODEL.length + " bytes the first " + length);
+    }
   }
 
   @Test

@@ -17,12 +17,17 @@ public final class TfliteWriter {
 
   private final FlatBufferBuilder out = new FlatBufferBuilder(1024);
   private final List<Integer> buffers = new ArrayList<>();
+  private final int code;
   private final List<Integer> subgraphs = new ArrayList<>();
   private final List<Integer> tensors = new ArrayList<>();
   private final List<Integer> operators = new ArrayList<>();
 
   /** Starts a model whose buffer 0 is empty, as convention has it. */
   public TfliteWriter() {
+    // First here is last in the file, as in real ones: the kind of all operators, custom.
+    out.startTable(4);
+    out.addByte(0, (byte) 32, (byte) 0);
+    code = out.endTable();
     buffer(new byte[0]);
   }
 
@@ -143,8 +148,10 @@ public final class TfliteWriter {
     int subgraphVector = tables(subgraphs);
     int bufferVector = tables(buffers);
     int description = out.createString("written by a test");
+    int codeVector = out.createVectorOfTables(new int[] {code});
     out.startTable(8);
     out.addInt(TfliteSchema.MODEL_VERSION, version, 0);
+    out.addOffset(TfliteSchema.MODEL_OPERATOR_CODES, codeVector, 0);
     out.addOffset(TfliteSchema.MODEL_SUBGRAPHS, subgraphVector, 0);
     out.addOffset(3, description, 0);
     out.addOffset(TfliteSchema.MODEL_BUFFERS, bufferVector, 0);

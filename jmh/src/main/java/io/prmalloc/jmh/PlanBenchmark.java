@@ -24,11 +24,14 @@ import org.openjdk.jmh.annotations.Warmup;
  * by offsets, largest tensors first, in milliseconds.
  *
  * <p>The tensors are random: one is born per task on average, each lives for up to {@link #longest}
- * tasks, sizes are up to 1 MiB; so half of {@link #longest} are alive at once. The seed is fixed.
+ * tasks, sizes are up to 1 MiB; so half of {@link #longest} are alive at once. With {@link
+ * #longest} 0 both the first and the last task are any, so that a third of all tensors is alive at
+ * once. The seed is fixed.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar PlanBenchmark
  * java -jar jmh/target/benchmarks.jar PlanBenchmark -p tensors=1000000 -p longest=10000
+ * java -jar jmh/target/benchmarks.jar PlanBenchmark -p longest=100,1000,10000,100000,0 -f 1 -wi 1
  * }</pre>
  *
  * <p>Threading: one thread.
@@ -45,8 +48,8 @@ public class PlanBenchmark {
   @Param({"1000", "10000", "100000", "1000000"})
   int tensors;
 
-  /** For how many tasks a tensor lives at most. */
-  @Param({"100", "1000"})
+  /** For how many tasks a tensor lives at most; 0 for any first and last task. */
+  @Param({"100", "1000", "0"})
   int longest;
 
   private List<TensorUsageRecord> records;
@@ -57,10 +60,10 @@ public class PlanBenchmark {
     Random random = new Random(1);
     records = new ArrayList<>(tensors);
     for (int i = 0; i < tensors; i++) {
+      int size = 1 + random.nextInt(1 << 20);
       long first = random.nextInt(tensors);
-      records.add(
-          new TensorUsageRecord(
-              1 + random.nextInt(1 << 20), first, first + random.nextInt(longest)));
+      long last = longest == 0 ? random.nextInt(tensors) : first + random.nextInt(longest);
+      records.add(new TensorUsageRecord(size, Math.min(first, last), Math.max(first, last)));
     }
   }
 
