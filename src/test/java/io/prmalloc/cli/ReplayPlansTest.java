@@ -94,4 +94,22 @@ class ReplayPlansTest {
     assertEquals(2, absent.exitCode());
     assertEquals("prmalloc: " + file + "x: is not there\n", absent.err());
   }
+
+  @Test
+  void shouldDrawWhatThePoolLearns() throws IOException {
+    Path page = directory.resolve("pool.html");
+    JsonNode run = replay("--api=handle", "--report=" + page);
+    String html = Files.readString(page);
+    assertTrue(html.startsWith("<!DOCTYPE html>"));
+    assertTrue(html.contains("\"total\":" + run.get("arenaBytes").asLong() + ",\"chosen\":true"));
+  }
+
+  @Test
+  void shouldTakeTheTimeForThePlanOfAStep() throws IOException {
+    JsonNode quick = replay("--planned", "--api=handle", "--planning-time=0");
+    assertTrue(quick.get("arenaBytes").asLong() >= 51_841_024);
+    Outcome bad = Outcome.of("replay", "sample:mobilenet", "--api=handle", "--planning-time=-1");
+    assertEquals(2, bad.exitCode());
+    assertEquals("prmalloc: stepPlanningTime PT-1S is negative; the least is 0\n", bad.err());
+  }
 }
