@@ -141,7 +141,7 @@ public abstract class Block extends BlockViews {
   }
 
   private boolean endUnusual(long stamp) {
-    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOver(stamp, OutOfLine.DEPTH);
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOver(stamp);
   }
 
   private boolean endConfined(long stamp) {
@@ -159,17 +159,33 @@ public abstract class Block extends BlockViews {
     return true;
   }
 
-  private boolean endOver(long stamp, int depth) {
+  private boolean endOver(long stamp) {
+    return (stamp & BlockState.ISOLATED) == 0
+        ? endObserved(stamp)
+        : endIsolated(stamp, OutOfLine.DEPTH);
+  }
+
+  /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */
+  private boolean endObserved(long stamp) {
+    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+      return false;
+    }
+    tellOfEnd();
+    giveUp();
+    recycle();
+    return true;
+  }
+
+  private boolean endIsolated(long stamp, int depth) {
     if (depth > 0) {
-      return endOver(stamp, depth - 1);
+      return endIsolated(stamp, depth - 1);
     }
     if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
     int bytes = sizeBytes;
-    boolean isolated = (stamp & BlockState.ISOLATED) != 0;
     int end = headerBytes + bytes;
-    int overwritten = isolated ? isolation.end(view, end) : -1;
+    int overwritten = isolation.end(view, end);
     if ((stamp & BlockState.OBSERVED) != 0) {
       tellOfEnd();
     }

@@ -3,8 +3,10 @@ package io.prmalloc.cli;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /**
  * The arguments by which every command finds its trace.
@@ -12,6 +14,9 @@ import picocli.CommandLine.Parameters;
  * <p>Threading: one thread.
  */
 final class InputArguments {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
 
   @Parameters(
       index = "0",
@@ -43,18 +48,25 @@ final class InputArguments {
     return input;
   }
 
-  /** What to read. */
-  TraceInput traceInput() {
-    return new TraceInput(input, format, batch);
+  /** INPUT and what says which part of it, for people. */
+  String text() {
+    return batch == null ? input : input + " --batch " + batch;
   }
 
-  /** What is to be read. */
+  /** What to read. */
   TraceInput trace() {
     return new TraceInput(input, format, batch);
   }
 
-  /** Reads the trace. */
+  /** Reads the trace, and warns if it is not all there was. */
   Trace read() {
-    return traceInput().read();
+    Trace read = trace().read();
+    warn();
+    return read;
+  }
+
+  /** Warns if the input, which was read without an error, is not all there was. */
+  void warn() {
+    Main.warn(command, trace());
   }
 }

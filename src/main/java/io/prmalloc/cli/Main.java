@@ -2,6 +2,7 @@ package io.prmalloc.cli;
 
 import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.trace.TraceFormatException;
+import io.prmalloc.trace.TraceInput;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -139,6 +140,11 @@ public final class Main implements Callable<Integer> {
   /** One line, whatever the message holds. */
   static void complain(CommandLine command, String message) {
     command.getErr().println("prmalloc: " + message.strip().replaceAll("\\s*\\R\\s*", " "));
+  }
+
+  /** Says on standard error if the input is not all there was. */
+  static void warn(CommandSpec command, TraceInput input) {
+    input.warning().ifPresent(warning -> complain(command.commandLine(), "warning: " + warning));
   }
 
   /** The version Maven wrote into the jar. Threading: any thread. */

@@ -4,8 +4,10 @@ import io.prmalloc.trace.GraphInput;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /**
  * The arguments by which a planner finds its tensors: traces, tables of lives, and graphs.
@@ -14,13 +16,16 @@ import picocli.CommandLine.Parameters;
  */
 final class PlanArguments {
 
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   @Parameters(
       index = "0",
       paramLabel = "INPUT",
       description =
           "The tensors: a CSV of lifetimes (id,lower,upper,size) or records (id,size,first,last), a"
               + " file of events, a directory of MNN profiler files (with --batch), a graph in JSON"
-              + " or a .tflite model, sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
+              + " or a .tflite model, a recording of a live pool, sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
@@ -45,10 +50,13 @@ final class PlanArguments {
 
   PlanArguments() {}
 
-  /** Reads the tensors. */
+  /** Reads the tensors, and warns if they are not all there were. */
   TensorLifetimes read() {
     if (subgraph == null) {
-      return new TraceInput(input, format, batch).readLifetimes();
+      TraceInput trace = new TraceInput(input, format, batch);
+      TensorLifetimes read = trace.readLifetimes();
+      Main.warn(command, trace);
+      return read;
     }
     if (batch != null) {
       throw new IllegalArgumentException("--batch " + batch + " means nothing to a graph");

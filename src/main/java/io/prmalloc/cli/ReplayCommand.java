@@ -1,5 +1,6 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.Api;
@@ -11,9 +12,13 @@ import io.prmalloc.trace.replay.ReplayProgress;
 import io.prmalloc.trace.replay.ReplayReport;
 import io.prmalloc.trace.replay.ReplayRun;
 import io.prmalloc.trace.replay.Replayer;
+import io.prmalloc.trace.replay.ShiftReplayer;
+import io.prmalloc.trace.replay.ShiftReport;
+import io.prmalloc.trace.replay.ShiftRun;
 import io.prmalloc.trace.replay.Touch;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,6 +26,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,9 +66,15 @@ import picocli.CommandLine.Spec;
       "reserved (direct, malloc and the like: what was asked for) and the most the",
       "process had in memory, Java heap and all.",
       "",
+      "With --shift: steps of each thread; after how many of them 99 in 100 requests",
+      "of the next 100 steps were hits; requests that missed; how often a plan gave way;",
+      "planned steps that did not go as planned; what was reserved, and what a new",
+      "pool reserves that learns this trace alone.",
+      "",
       "Examples: is the pool faster than direct buffers? Does it keep tensors apart?",
       "  prmalloc replay sample:mobilenet --allocator pool --allocator direct",
-      "  prmalloc replay sample:mobilenet --touch all --threads 2 --steps 100"
+      "  prmalloc replay sample:mobilenet --touch all --threads 2 --steps 100",
+      "  prmalloc replay sample:mobilenet --shift sample:mobilenet-v2 --planned"
     })
 final class ReplayCommand implements Callable<Integer> {
 
@@ -135,7 +147,8 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "KIND",
       defaultValue = "direct",
       description =
-          "Where pool and cpu take memory from: direct (byte buffers) or mmap. Default:"
+          "Where pool and cpu take memory from: direct (byte buffers), mmap, or guarded (mmap with"
+              + " pages around it that nobody may touch). Default:"
               + " ${DEFAULT-VALUE}.")
   private Memory memory;
 
@@ -143,9 +156,19 @@ final class ReplayCommand implements Callable<Integer> {
       names = "--policies",
       paramLabel = "WHICH",
       description =
-          "Which plans compete for the shared pool: reference, DeepRec's three; all, those and a"
-              + " packing of whole steps. Default: all.")
+          "Which plans compete for the shared pool: reference, DeepRec's three; all, those, finer"
+              + " and geometric size classes, and a packing of whole steps. Default: all.")
   private PoolPolicies policies;
+
+  @Option(
+      names = "--isolation",
+      paramLabel = "WORDS",
+      converter = IsolationWords.class,
+      description =
+          "What the pool does to keep users apart: zero or poison, which fills memory that comes"
+              + " back, and canaries, which finds writes behind its end; separated by commas."
+              + " Default: none.")
+  private Isolation isolation;
 
   @Option(
       names = "--plan",
@@ -158,6 +181,18 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "Write the pool's plan to this file when the run is over.")
   private Path keepPlan;
+
+  @ArgGroup(exclusive = false, multiplicity = "0..*")
+  private List<ShiftArguments> shifts = new ArrayList<>();
+
+  @Option(
+      names = "--idle",
+      paramLabel = "SECONDS",
+      defaultValue = "0.5",
+      description =
+          "With --shift: the pool gives back what it did not use for so long; each trace is run for"
+              + " several times as long at least. Default: ${DEFAULT-VALUE}.")
+  private double idleSeconds;
 
   @Option(names = "--json", description = "Print one JSON document instead of tables.")
   private boolean json;
@@ -186,8 +221,13 @@ final class ReplayCommand implements Callable<Integer> {
             new PoolSetup(
                 Optional.ofNullable(policies),
                 Optional.ofNullable(plan),
-                Optional.ofNullable(keepPlan)));
+                Optional.ofNullable(keepPlan),
+                Optional.empty(),
+                Optional.ofNullable(isolation)));
     Trace trace = input.read();
+    if (!shifts.isEmpty()) {
+      return shift(trace, options);
+    }
     Replayer replayer = new Replayer(trace, options);
     List<ReplayRun> runs = new ArrayList<>();
     for (ReplayAllocator allocator : chosen()) {
@@ -196,13 +236,36 @@ final class ReplayCommand implements Callable<Integer> {
       }
     }
     ReplayReport report = new ReplayReport(input.input(), trace, options, runs);
+    return print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  private Integer print(String text, List<String> failures) {
     PrintWriter out = spec.commandLine().getOut();
-    out.print(json ? report.json() + "\n" : report.text());
+    out.print(text);
     out.flush();
-    if (report.failures().isEmpty()) {
+    if (failures.isEmpty()) {
       return 0;
     }
-    Main.complain(spec.commandLine(), String.join("; ", report.failures()));
+    Main.complain(spec.commandLine(), String.join("; ", failures));
     return Main.FAILED;
+  }
+
+  private Integer shift(Trace first, ReplayOptions options) throws InterruptedException {
+    List<Trace> traces = new ArrayList<>(List.of(first));
+    List<String> inputs = new ArrayList<>(List.of(input.text()));
+    for (ShiftArguments shift : shifts) {
+      traces.add(shift.traceInput().read());
+      inputs.add(shift.text());
+    }
+    Duration idle = Duration.ofNanos(Math.round(idleSeconds * 1e9));
+    ShiftReplayer replayer = new ShiftReplayer(traces, options, idle);
+    List<ShiftRun> runs = new ArrayList<>();
+    for (ReplayAllocator allocator : chosen()) {
+      try (ReplayProgress progress = TerminalProgress.create()) {
+        runs.add(replayer.run(allocator, progress));
+      }
+    }
+    ShiftReport report = new ShiftReport(inputs, options, idle, runs);
+    return print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 }

@@ -61,7 +61,8 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Simulation simulation = Simulation.of(input.traceInput());
+    Simulation simulation = Simulation.of(input.trace());
+    input.warn();
     spec.commandLine()
         .getOut()
         .print(

@@ -131,7 +131,7 @@ final class SwapCommand implements Callable<Integer> {
             forwardOps == null ? OptionalInt.empty() : OptionalInt.of(forwardOps),
             budget == null ? OptionalLong.empty() : OptionalLong.of(budget),
             recompute);
-    Swapping swapping = Swapping.of(input.traceInput().readProfile(), options);
+    Swapping swapping = Swapping.of(input.trace().readProfile(), options);
     if (page != null) {
       OutputFile.write(page, SwapPage.html(swapping));
     }

@@ -49,7 +49,13 @@ public record LifetimePlan(
     steps = List.copyOf(steps);
   }
 
-  static LifetimePlan of(LifetimePolicy policy, List<List<AllocStats>> steps, int concurrentSteps) {
+  /**
+   * What a policy has packed so far.
+   *
+   * <p>Threading: not safe, as the policy.
+   */
+  public static LifetimePlan of(
+      LifetimePolicy policy, List<List<AllocStats>> steps, int concurrentSteps) {
     List<BinPlan> bins = new ArrayList<>();
     for (LifetimeBin bin : policy.bins()) {
       Set<Integer> targets = new LinkedHashSet<>();

@@ -22,26 +22,26 @@ import java.util.function.ToLongFunction;
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
  *
- * <p>Threading: any thread; nothing in it changes but the blocks' states, the ready lists and the
- * counters of what went wrong.
+ * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as ready
+ * and the counters of what went wrong.
  */
 final class BinTable {
 
   // The order in which an allocation looks for a block:
   //
-  //   1. the ready list of its own bin and stripe (take), the common case
-  //   2. its own bin: the other stripes' lists; then the buffers it may borrow from
+  //   1. what this stripe has ready of its own bin, then of those it may borrow from (take), the
+  //      common case
+  //   2. its own bin: what other stripes have ready; then likewise the buffers it may borrow from
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for
-  //   4. the same buffers again, but asking the blocks and not the lists, because a list may have
-  //      lost one (see ReadyLists)
+  //   4. the same buffers again, but asking the blocks, because one may be ready and not noted
+  //      (see ReadyBlocks)
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
   // a bin, as a null bin if not. Hits are counted by the blocks.
   //
-  // A bin's ready list is found from a size by a subtraction and a shift, without a look into a
-  // table, up to 32 MiB: list i is that of size class i. The few bins above have the lists behind
-  // those.
+  // A size class is found from a size by a subtraction and a shift, and what it may have by the
+  // class's number, up to 32 MiB. The few bins above are served on the slower way.
 
   private static final long LARGE_BYTES = 32L << 20;
 
@@ -58,16 +58,16 @@ final class BinTable {
   /** All bins, smallest first. */
   private final Bin[] ascending;
 
-  private final ReadyLists ready;
+  private final ReadyBlocks ready;
 
   /** Takes what is at hand. Made once, for to make it costs heap. */
-  private final Function<Buffer, PooledBlock> listed;
+  private final Function<Buffer, PooledBlock> noted;
 
-  /** How many size classes have the list of their own number. */
-  private final int allDirectLists;
+  /** How many size classes {@link #take} serves. */
+  private final int allDirectClasses;
 
   /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
-  private int directLists;
+  private int directClasses;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -82,7 +82,7 @@ final class BinTable {
       double maxOversize,
       Arena arena,
       Bin[] ascending,
-      int directLists) {
+      int directClasses) {
     this.intervalBytes = plan.intervalBytes();
     this.plan = plan;
     this.blocks = blocks;
@@ -90,16 +90,26 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
-    this.allDirectLists = directLists;
-    this.directLists = directLists;
+    this.allDirectClasses = directClasses;
+    this.directClasses = directClasses;
     this.ready =
-        new ReadyLists(
-            directLists + ascending.length,
+        new ReadyBlocks(
+            directClasses,
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
-            buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList());
-    this.listed =
-        buffer -> buffer.hasFewBlocks() ? buffer.claimFirst() : ready.takeFromAny(buffer.list());
+            blocks());
+    this.noted =
+        buffer ->
+            buffer.hasFewBlocks()
+                ? buffer.claimFirst()
+                : ready.takeFromAny(buffer.firstNumber(), buffer.count());
+    for (Bin bin : ascending) {
+      List<PooledBlock> candidates =
+          Arrays.stream(bin.buffers()).flatMap(buffer -> buffer.blocks().stream()).toList();
+      if (bin.index() < directClasses && !candidates.isEmpty()) {
+        ready.serve(bin.index(), candidates);
+      }
+    }
   }
 
   /**
@@ -126,26 +136,25 @@ final class BinTable {
       places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
     Arena arena = Arena.reserve(source, layout, each);
-    int directLists = directLists(plan);
+    int directClasses = directClasses(plan);
     Map<Integer, Buffer> buffers = new HashMap<>();
     Bin[] ascending = new Bin[bins];
     for (int position = bins - 1; position >= 0; position--) {
       BinPlan bin = plan.bins().get(position);
-      int list = bin.index() < directLists ? bin.index() : directLists + position;
       Buffer own = null;
       if (places[position].length > 0) {
         int alignment = (int) alignment(bin);
-        own = new Buffer(bin.index(), list, strideBytes(bin), alignment, places[position], arena);
+        own = new Buffer(bin.index(), strideBytes(bin), alignment, places[position], arena);
         buffers.put(bin.index(), own);
       }
       ascending[position] = new Bin(bin.index(), bin.chunkBytes(), own, virtual(bin, buffers));
     }
     int planned = plan.bins().stream().mapToInt(BinPlan::blocks).sum();
     int added = Arrays.stream(blocks).sum() - planned;
-    return new BinTable(plan, blocks.clone(), added, maxOversize, arena, ascending, directLists);
+    return new BinTable(plan, blocks.clone(), added, maxOversize, arena, ascending, directClasses);
   }
 
-  private static int directLists(LifetimePlan plan) {
+  private static int directClasses(LifetimePlan plan) {
     int most = LifetimePolicy.index(LARGE_BYTES, plan.intervalBytes());
     return 1 + plan.bins().stream().mapToInt(BinPlan::index).filter(i -> i <= most).max().orElse(0);
   }
@@ -197,20 +206,20 @@ final class BinTable {
    * @param totalBytes as {@link #index}; the alignment wanted is at most {@link #MIN_ALIGNMENT}
    */
   PooledBlock take(long totalBytes) {
-    int list = index(totalBytes);
-    return list < directLists ? ready.take(list) : null;
+    int index = index(totalBytes);
+    return index < directClasses ? ready.take(index) : null;
   }
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
-    PooledBlock block = takeSlowly(totalBytes, alignment, listed);
+    PooledBlock block = takeSlowly(totalBytes, alignment, noted);
     return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
   }
 
   /** What {@link #take} would have found, were it not observed. */
   PooledBlock takeObserved(long totalBytes) {
-    int list = index(totalBytes);
-    return list < allDirectLists ? ready.take(list) : null;
+    int index = index(totalBytes);
+    return index < allDirectClasses ? ready.take(index) : null;
   }
 
   /**
@@ -218,7 +227,7 @@ final class BinTable {
    * again what it can. Seen by those who get the table through a volatile read after a later write.
    */
   void observe(boolean observed) {
-    directLists = observed ? 0 : allDirectLists;
+    directClasses = observed ? 0 : allDirectClasses;
   }
 
   private PooledBlock takeSlowly(
@@ -292,12 +301,15 @@ final class BinTable {
 
   /** Two threads may do it at the same time, and come to the same result. */
   private ArenaSpan[] findSpans() {
-    List<PooledBlock> blocks =
-        buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
-    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks, intervalBytes);
+    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks(), intervalBytes);
     // Release: publishes the tables; its acquire is the volatile read in find.
     spans = made;
     return made;
+  }
+
+  /** All blocks of the arena. */
+  List<PooledBlock> blocks() {
+    return buffers().stream().flatMap(buffer -> buffer.blocks().stream()).toList();
   }
 
   private List<Buffer> buffers() {

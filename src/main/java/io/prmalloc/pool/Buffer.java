@@ -18,7 +18,6 @@ final class Buffer {
   private static final int FEW_BLOCKS = 4;
 
   private final int bin;
-  private final int list;
   private final long strideBytes;
   private final int alignment;
   private final PooledBlock[] blocks;
@@ -41,14 +40,12 @@ final class Buffer {
 
   /**
    * @param bin index of the bin it belongs to
-   * @param list which of the table's ready lists the blocks go on
    * @param strideBytes the chunk size rounded up to the alignment
    * @param alignment of every chunk
    * @param places where the chunks lie, at least one
    */
-  Buffer(int bin, int list, long strideBytes, int alignment, Arena.Place[] places, Arena arena) {
+  Buffer(int bin, long strideBytes, int alignment, Arena.Place[] places, Arena arena) {
     this.bin = bin;
-    this.list = list;
     this.strideBytes = strideBytes;
     this.alignment = alignment;
     this.blocks =
@@ -60,12 +57,11 @@ final class Buffer {
                         place.offset(),
                         strideBytes,
                         arena.isolation(),
-                        bin,
-                        list))
+                        bin))
             .toArray(PooledBlock[]::new);
   }
 
-  /** Whether it takes less to ask all blocks than to look at the lists of all stripes. */
+  /** Whether it takes less to ask all blocks than to look at what all stripes have ready. */
   boolean hasFewBlocks() {
     return blocks.length <= FEW_BLOCKS;
   }
@@ -119,9 +115,13 @@ final class Buffer {
     return bin;
   }
 
-  /** The ready list of its blocks. */
-  int list() {
-    return list;
+  /** The number of the first block; those of the others follow. */
+  int firstNumber() {
+    return blocks[0].number();
+  }
+
+  int count() {
+    return blocks.length;
   }
 
   long strideBytes() {
@@ -215,8 +215,8 @@ final class Buffer {
     }
     long released = 0;
     for (int i = 0; i < blocks.length; i++) {
-      // A taker that meets the block while it is claimed takes it off its list, where the next
-      // close of the block puts it again; until then it is found by claimAny.
+      // A taker that meets the block while it is claimed no longer takes it for ready, until the
+      // next close of the block; until then it is found by claimAny.
       if (!isDiscarded(i) && blocks[i].claim()) {
         try {
           long bytes = discarder.applyAsLong(blocks[i]);

@@ -1,6 +1,8 @@
 package io.prmalloc.pool;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What goes on around a pool without anybody asking for memory.
@@ -11,14 +13,37 @@ final class Housekeeping implements IdleTrimmer.Target {
 
   private final TensorPoolAllocator pool;
   private final PoolBooks books;
+  private final Upkeep.Target waste;
+  private final Upkeep.Target stepArenas;
+  private final Duration shrinkAfter;
+  private final Duration stepArenaIdle;
   private final Duration trimAfterIdle;
   private final String beanName;
   private IdleTrimmer trimmer;
   private PoolBean bean;
+  private final Upkeep.Starter starter;
+  private final List<Runnable> stops = new ArrayList<>();
 
-  Housekeeping(TensorPoolAllocator pool, PoolBooks books, TensorPoolBuilder builder) {
+  Housekeeping(
+      TensorPoolAllocator pool,
+      PoolBooks books,
+      PlannedSteps steps,
+      SmallBlocks small,
+      Replanner replanner,
+      TensorPoolBuilder builder) {
     this.pool = pool;
     this.books = books;
+    this.starter = builder.upkeep();
+    WasteWatch watch = new WasteWatch(builder.replanWhen(), pool::bins, replanner);
+    this.waste =
+        () -> {
+          small.releaseIdle(WasteWatch.LOOKS);
+          watch.look();
+        };
+    this.shrinkAfter = builder.replanWhen().idle();
+    StepSettings stepSettings = builder.stepSettings();
+    this.stepArenas = () -> steps.trim(stepSettings.idle().toNanos());
+    this.stepArenaIdle = stepSettings.enabled() ? stepSettings.idle() : Duration.ZERO;
     this.trimAfterIdle = builder.trimAfterIdle();
     this.beanName = builder.beanName();
   }
@@ -31,10 +56,20 @@ final class Housekeeping implements IdleTrimmer.Target {
     if (beanName != null) {
       bean = PoolBean.register(pool, beanName);
     }
+    lookAfter(waste, shrinkAfter);
+    lookAfter(stepArenas, stepArenaIdle);
+  }
+
+  private void lookAfter(Upkeep.Target target, Duration idle) {
+    Duration period = idle.dividedBy(WasteWatch.LOOKS);
+    if (!period.isZero()) {
+      stops.add(starter.start(target, period));
+    }
   }
 
   /** Ends, when the pool is closed. */
   synchronized void stop() {
+    stops.forEach(Runnable::run);
     if (trimmer != null) {
       trimmer.stop();
     }

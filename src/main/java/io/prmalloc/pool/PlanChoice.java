@@ -2,8 +2,12 @@ package io.prmalloc.pool;
 
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.LifetimePolicy;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Chooses between the plan of the lifetime policies and others for the same steps, each with the
@@ -16,22 +20,55 @@ final class PlanChoice {
   private PlanChoice() {}
 
   /**
-   * The plan of fewer bytes, added blocks included.
+   * The plan of fewest bytes, added blocks included; the first of equals.
    *
    * @param made what the policies found
    * @param maxOversize as in {@link BinTable#build}
    */
   static KeptPool best(LifetimePlan made, PoolPolicies policies, double maxOversize) {
     KeptPool best = rehearsed(made, maxOversize);
-    Optional<LifetimePlan> packed =
-        policies == PoolPolicies.REFERENCE ? Optional.empty() : StepPacking.of(made);
-    if (packed.isPresent()) {
-      KeptPool other = rehearsed(packed.get(), maxOversize);
-      if (bytes(other) < bytes(best)) {
-        return other;
+    for (Supplier<Optional<LifetimePlan>> other : others(made, policies)) {
+      Optional<LifetimePlan> plan = other.get();
+      // Blocks are only added, so what is too large without them need not be rehearsed.
+      if (plan.isPresent() && plan.get().totalBytes() < bytes(best)) {
+        KeptPool rehearsed = rehearsed(plan.get(), maxOversize);
+        best = bytes(rehearsed) < bytes(best) ? rehearsed : best;
       }
     }
     return best;
+  }
+
+  private static List<Supplier<Optional<LifetimePlan>>> others(
+      LifetimePlan made, PoolPolicies policies) {
+    if (policies == PoolPolicies.REFERENCE) {
+      return List.of();
+    }
+    return List.of(
+        () -> StepPacking.of(made),
+        () -> Optional.of(SizeClassPlans.geometric(made)),
+        () -> Optional.of(SizeClassPlans.linear(made, SizeClassPlans.FINER_BYTES)));
+  }
+
+  /** Every plan that may compete, in an order for people, however large. */
+  static List<PlanCandidate> all(LifetimePlan made, double maxOversize) {
+    List<PlanCandidate> all = new ArrayList<>();
+    for (LifetimePolicy reference : LifetimePolicy.referencePolicies()) {
+      int interval = reference.intervalBytes();
+      String name = "classes of " + interval / 1024 + " KiB";
+      all.add(candidate(name, SizeClassPlans.linear(made, interval), maxOversize));
+    }
+    int finer = SizeClassPlans.FINER_BYTES;
+    String name = "classes of " + finer / 1024 + " KiB";
+    all.add(candidate(name, SizeClassPlans.linear(made, finer), maxOversize));
+    all.add(candidate("geometric classes", SizeClassPlans.geometric(made), maxOversize));
+    StepPacking.of(made)
+        .ifPresent(plan -> all.add(candidate("packing of whole steps", plan, maxOversize)));
+    return all;
+  }
+
+  private static PlanCandidate candidate(String name, LifetimePlan plan, double maxOversize) {
+    KeptPool pool = rehearsed(plan, maxOversize);
+    return new PlanCandidate(name, pool, bytes(pool));
   }
 
   private static KeptPool rehearsed(LifetimePlan plan, double maxOversize) {
@@ -39,7 +76,8 @@ final class PlanChoice {
     return new KeptPool(plan, Arrays.stream(blocks).boxed().toList());
   }
 
-  private static long bytes(KeptPool pool) {
+  /** About how many bytes the arena of a plan has. */
+  static long bytes(KeptPool pool) {
     return BinTable.chunkBytes(pool.plan(), blocks(pool));
   }
 

@@ -41,6 +41,9 @@ final class PlannedSteps implements StepSource {
 
     /** Takes back what {@link #allocateRaw} gave. */
     void deallocateRaw(long address);
+
+    /** Whether it has a plan. */
+    boolean isPooling();
   }
 
   private final Pool pool;
@@ -195,6 +198,11 @@ final class PlannedSteps implements StepSource {
       LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
       return false;
     }
+  }
+
+  /** Whether the shared pool has a plan. */
+  boolean isPooling() {
+    return pool.isPooling();
   }
 
   SubAllocator source() {

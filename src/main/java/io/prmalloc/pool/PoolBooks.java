@@ -145,7 +145,8 @@ final class PoolBooks {
         table == null ? 0 : table.planBytes(),
         table == null ? 0 : table.addedBlocks(),
         (table == null ? 0 : table.arenaBytes()) + retired.arenaBytes(),
-        packedSteps);
+        packedSteps,
+        retired.count());
   }
 
   PoolSnapshot snapshot(MemoryPlanner planner) {

@@ -11,8 +11,8 @@ public enum PoolPolicies {
   /** DeepRec's three: lifetime policies with size classes of 4, 8 and 16 KiB. */
   REFERENCE,
   /**
-   * Those, and a packing that looks at whole steps and lets every block serve every smaller size.
-   * The one of fewer bytes wins.
+   * Those, lifetime policies with finer and with geometric size classes, and a packing that looks
+   * at whole steps and lets every block serve every smaller size. The one of fewest bytes wins.
    */
   ALL;
 

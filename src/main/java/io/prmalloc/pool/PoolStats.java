@@ -19,6 +19,7 @@ package io.prmalloc.pool;
  * @param arenaBytes bytes reserved for the plan, added blocks and alignment included; 0 before
  *     there is a plan
  * @param packedSteps steps that were packed in warm-up so far
+ * @param replans how often another plan took the place of the one that served
  */
 public record PoolStats(
     long hits,
@@ -30,7 +31,8 @@ public record PoolStats(
     long planBytes,
     int addedBlocks,
     long arenaBytes,
-    int packedSteps) {
+    int packedSteps,
+    int replans) {
 
   /**
    * Hits per planned request since the plan is there, from 0 to 1; 1 before the first. Threading:

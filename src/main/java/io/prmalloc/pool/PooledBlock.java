@@ -5,7 +5,7 @@ import io.prmalloc.Isolation;
 import io.prmalloc.os.MemoryRegion;
 import java.util.function.LongSupplier;
 
-/** A block of the arena or of a slab; it goes home to a list or a stack. */
+/** A block of the arena or of a slab; it goes home to a word of bits or a stack. */
 final class PooledBlock extends Block {
 
   // One class for both homes, so that the call in Block.close has few receivers and is inlined.
@@ -13,12 +13,12 @@ final class PooledBlock extends Block {
   private final Slab slab;
   private final int bin;
 
-  /** Which list, or which slot of the slab. */
+  /** Which slot of the slab. */
   private final int index;
 
   private int number;
-  private int nextReady;
-  private ReadyLists lists;
+  private long bit;
+  private ReadyBlocks home;
   private Numbered numbered;
   private Observation observation;
 
@@ -31,11 +31,10 @@ final class PooledBlock extends Block {
   private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
 
   /** A chunk of a bin's buffer. */
-  PooledBlock(
-      MemoryRegion region, long offset, long bytes, Isolation isolation, int bin, int list) {
+  PooledBlock(MemoryRegion region, long offset, long bytes, Isolation isolation, int bin) {
     super(region, offset, bytes, isolation);
     this.slab = null;
-    this.index = list;
+    this.index = -1;
     this.bin = bin;
   }
 
@@ -47,10 +46,11 @@ final class PooledBlock extends Block {
     this.bin = -1;
   }
 
-  /** Where a chunk is listed when it comes home, and under which number. Said once. */
-  void listIn(ReadyLists home, int itsNumber) {
-    lists = home;
+  /** Where a chunk is noted when it comes home, and under which number. Said once. */
+  void readyIn(ReadyBlocks where, int itsNumber) {
+    home = where;
     number = itsNumber;
+    bit = 1L << itsNumber;
   }
 
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
@@ -68,36 +68,22 @@ final class PooledBlock extends Block {
    * that was replaced.
    */
   int requestBin(long totalBytes) {
-    return lists.sizeClass(totalBytes);
+    return home.sizeClass(totalBytes);
   }
 
-  /** The ready list that a chunk belongs on. */
-  int list() {
-    return index;
-  }
-
-  /** A chunk's number among all chunks of the arena, from 1. */
+  /** A chunk's number among all chunks of the arena, from 0. */
   int number() {
     return number;
   }
 
-  /** The number of the next chunk on the list, 0 at its end: a hint. */
-  int nextReady() {
-    return nextReady;
+  /** The bit of a chunk's number in its word. */
+  long bit() {
+    return bit;
   }
 
   /** This block if it was home, and then it is claimed; else null. */
   PooledBlock claimed() {
     return claim() ? this : null;
-  }
-
-  /** The head of a list on which this chunk is the first and was put last. */
-  long headWord() {
-    return ((long) number << Integer.SIZE) | number;
-  }
-
-  void nextReady(int next) {
-    nextReady = next;
   }
 
   /**
@@ -129,8 +115,8 @@ final class PooledBlock extends Block {
   @Override
   protected int goHome() {
     if (slab == null) {
-      lists.put(this);
-      return lists.news();
+      home.put(this);
+      return home.news();
     }
     return slab.takeHome(index);
   }
@@ -140,7 +126,7 @@ final class PooledBlock extends Block {
     if (slab != null) {
       slab.settle(news);
     } else {
-      lists.settle();
+      home.settle();
     }
   }
 }

@@ -7,7 +7,6 @@ import io.prmalloc.lifetime.PlannerSettings;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.function.IntSupplier;
-import java.util.function.Predicate;
 
 /**
  * Sees that the shared pool's plan no longer is one for the traffic, and has another one made while
@@ -17,11 +16,15 @@ import java.util.function.Predicate;
  */
 final class Replanner {
 
-  // Requests that find no block are counted already; every WINDOW of them the pool looks how many
+  // Requests that find no block are counted already; every window of them the pool looks how many
   // found one meanwhile, which costs a walk over the blocks. If so many windows in a row had a
-  // miss rate over the threshold, the traffic has changed: WINDOWS of them and not one, so that a
+  // miss rate over the threshold, the traffic has changed: several of them and not one, so that a
   // burst of a few hundred odd requests changes nothing. A step now and then that misses a little,
   // as with a new image size once in a while, stays under the threshold.
+  //
+  // What else may be wrong with a plan, that it holds too much, WasteWatch sees, and asks for a
+  // plan
+  // that is smaller.
   //
   // Then statistics are collected again, by a planner of its own that hears of every request
   // through an observer: they take the slow way for some steps, but are served from the old plan as
@@ -29,31 +32,46 @@ final class Replanner {
   // when its last block is home. If there is no memory for two arenas, the old one stays, and the
   // next attempt waits twice as long.
 
-  /** After so many requests that found nothing the rate is looked at. */
-  static final int WINDOW = 256;
+  /** What came of collecting anew. */
+  enum Outcome {
+    /** Nothing was collected since this was asked last. */
+    NONE,
+    /** A plan took over that was asked for because requests missed, or by somebody. */
+    GREW,
+    /** A smaller plan took over. */
+    SHRANK,
+    /** The old plan stayed. */
+    IN_VAIN
+  }
 
-  /** So many windows in a row must have been bad. */
-  static final int WINDOWS = 3;
-
-  /** So many of 100 requests must have found nothing in each. */
-  static final int PERCENT = 2;
+  /** Puts a new plan in force. */
+  interface Successor {
+    /**
+     * Takes a new plan, unless there is no memory for it or it is not small enough.
+     *
+     * @param mostBytes more than the new arena may have
+     */
+    boolean next(LifetimePlan plan, double mostBytes);
+  }
 
   private static final int MAX_PATIENCE = 1 << 16;
 
   private final PoolWatch watch;
   private final PlannerSettings settings;
+  private final ReplanSettings when;
   private final Executor executor;
   private final Lock lifecycle;
   private final IntSupplier headerBytes;
-  private final Predicate<LifetimePlan> planned;
+  private final Successor planned;
 
   // Under the lock of this object, but for the first, which is a hint.
   private int unserved;
   private BinTable looked;
   private long hitsBefore;
   private int badWindows;
-  private int patience = WINDOWS;
+  private int patience;
   private boolean collecting;
+  private Outcome outcome = Outcome.NONE;
 
   /**
    * @param planned told of the new plan, on the executor; false if there is no memory for it
@@ -61,12 +79,15 @@ final class Replanner {
   Replanner(
       PoolWatch watch,
       PlannerSettings settings,
+      ReplanSettings when,
       Executor executor,
       Lock lifecycle,
       IntSupplier headerBytes,
-      Predicate<LifetimePlan> planned) {
+      Successor planned) {
     this.watch = watch;
     this.settings = settings.withStartStep(0);
+    this.when = when;
+    this.patience = when.windows();
     this.executor = executor;
     this.lifecycle = lifecycle;
     this.headerBytes = headerBytes;
@@ -76,8 +97,8 @@ final class Replanner {
   /** A request found nothing in this table. */
   void unserved(BinTable table) {
     unserved++;
-    if (unserved >= WINDOW && settings.enabled() && isTime(table)) {
-      start();
+    if (unserved >= when.window() && settings.enabled() && isTime(table)) {
+      start(0);
     }
   }
 
@@ -87,7 +108,7 @@ final class Replanner {
     PoolCounts counts = new PoolCounts();
     table.addTo(counts);
     long hits = table == looked ? counts.uses - hitsBefore : 0;
-    boolean bad = table == looked && 100 * counted >= PERCENT * (hits + counted);
+    boolean bad = table == looked && 100 * counted >= when.percent() * (hits + counted);
     looked = table;
     hitsBefore = counts.uses;
     badWindows = bad ? badWindows + 1 : 0;
@@ -99,11 +120,15 @@ final class Replanner {
     return true;
   }
 
-  /** Begins to collect statistics anew, unless that is going on. */
-  void start() {
+  /**
+   * Begins to collect statistics anew.
+   *
+   * @param shrinkFrom bytes of the arena that is to become smaller; 0 for a plan of any size
+   */
+  private void start(long shrinkFrom) {
     MemoryPlanner planner = MemoryPlannerFactory.create(settings, executor);
     ReplanObserver observer = new ReplanObserver(planner, headerBytes);
-    planner.bind(plan -> finish(observer, plan));
+    planner.bind(plan -> finish(observer, plan, shrinkFrom));
     lifecycle.lock();
     try {
       watch.attachIfOpen(observer);
@@ -112,24 +137,50 @@ final class Replanner {
     }
   }
 
-  private void finish(ReplanObserver observer, LifetimePlan plan) {
+  private void finish(ReplanObserver observer, LifetimePlan plan, long shrinkFrom) {
     watch.detach(observer);
-    boolean serves = planned.test(plan);
+    boolean shrinks = shrinkFrom > 0;
+    double most = shrinks ? shrinkFrom / when.gain() : Double.POSITIVE_INFINITY;
+    boolean serves = planned.next(plan, most);
     synchronized (this) {
       collecting = false;
-      patience = serves ? WINDOWS : Math.min(MAX_PATIENCE, 2 * patience);
+      outcome = !serves ? Outcome.IN_VAIN : shrinks ? Outcome.SHRANK : Outcome.GREW;
+      if (!shrinks) {
+        patience = serves ? when.windows() : Math.min(MAX_PATIENCE, 2 * patience);
+      }
     }
+  }
+
+  /** What came of collecting since this was asked last. */
+  synchronized Outcome takeOutcome() {
+    Outcome last = outcome;
+    outcome = Outcome.NONE;
+    return last;
   }
 
   /** Begins to collect anew because somebody asked for it; false if it is going on already. */
   boolean request() {
+    return request(0);
+  }
+
+  /**
+   * Begins to collect anew for a plan of fewer bytes, and keeps the old one if there is none; false
+   * if something is being collected already.
+   *
+   * @param arenaBytes what the arena has now
+   */
+  boolean shrink(long arenaBytes) {
+    return request(arenaBytes);
+  }
+
+  private boolean request(long shrinkFrom) {
     synchronized (this) {
       if (collecting || !settings.enabled()) {
         return false;
       }
       collecting = true;
     }
-    start();
+    start(shrinkFrom);
     return true;
   }
 

@@ -21,6 +21,8 @@ final class RetiredBins {
   /** Uses of the blocks of tables that are gone. */
   private final LongAdder goneUses = new LongAdder();
 
+  private volatile int added;
+
   RetiredBins(Lock lifecycle) {
     this.lock = lifecycle;
   }
@@ -31,7 +33,9 @@ final class RetiredBins {
    *
    * <p>Threading: under the lock.
    */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
   void add(BinTable table) {
+    added++;
     List<BinTable> more = new ArrayList<>(tables);
     more.add(table);
     tables = List.copyOf(more);
@@ -74,6 +78,11 @@ final class RetiredBins {
   void free() {
     tables.forEach(BinTable::free);
     tables = List.of();
+  }
+
+  /** How many plans were replaced so far. Threading: any thread. */
+  int count() {
+    return added;
   }
 
   /** The block that contains an address, or null. Threading: any thread. */

@@ -23,6 +23,9 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** Whether the slab serves a stripe. Written under the class's lock. */
   volatile boolean serving;
 
+  private long usesSeen;
+  private int idleLooks;
+
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots, Isolation isolation) {
     super(slots, SizeClasses.MAX_ALIGNMENT);
     this.isolation = isolation;
@@ -66,6 +69,18 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     if (freeSlots == 1 || !serving) {
       owner.slabChanged(this);
     }
+  }
+
+  /**
+   * Whether nothing was out at this look and so many before, nor in between. Under the class's
+   * lock.
+   */
+  boolean isIdle(int looks) {
+    PoolCounts counts = new PoolCounts();
+    addTo(counts);
+    idleLooks = counts.uses == usesSeen && counts.liveBlocks == 0 ? idleLooks + 1 : 0;
+    usesSeen = counts.uses;
+    return idleLooks >= looks;
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /**
  * The slabs of one size class: grown on demand, given back when empty.
@@ -233,11 +234,20 @@ final class SlabClass {
 
   /** Gives back every slab of which no slot is out; how many bytes those were. */
   long trim() {
+    return trim(slab -> true);
+  }
+
+  /** Gives back every slab that was not used at this look and so many before. */
+  void releaseIdle(int looks) {
+    trim(slab -> slab.isIdle(looks));
+  }
+
+  private long trim(Predicate<Slab> which) {
     lock.lock();
     try {
       long before = bytesReserved;
       for (Slab slab : List.copyOf(slabs)) {
-        if (slab.retire()) {
+        if (which.test(slab) && slab.retire()) {
           stopServing(slab);
           giveBack(slab);
         }

@@ -100,6 +100,13 @@ final class SmallBlocks {
     return released;
   }
 
+  /** Gives back the slabs that were not used at this look and so many before. */
+  void releaseIdle(int looks) {
+    for (SlabClass slabClass : classes) {
+      slabClass.releaseIdle(looks);
+    }
+  }
+
   void addTo(PoolCounts counts) {
     for (SlabClass slabClass : classes) {
       slabClass.addTo(counts);

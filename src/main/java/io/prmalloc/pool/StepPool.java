@@ -22,4 +22,9 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
   public void deallocateRaw(long address) {
     pool.deallocateRaw(address);
   }
+
+  @Override
+  public boolean isPooling() {
+    return pool.isPooling();
+  }
 }

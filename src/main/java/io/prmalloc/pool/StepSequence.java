@@ -126,6 +126,15 @@ final class StepSequence {
     return phase == Phase.LEARNING ? new LearningStep(owner, this) : share();
   }
 
+  /**
+   * Whether a step that found no arena is one of few: there will be one for it. Then it gets
+   * regions of its own, as one that is learnt; or else the shared pool would make a plan for what
+   * it will not be asked for again.
+   */
+  private boolean isGrowing() {
+    return phase == Phase.PLANNED && arenas.length < owner.maxArenas() && !owner.isPooling();
+  }
+
   private StepArena leaseArena() {
     for (StepArena arena : arenas) {
       if (arena.tryLease()) {
@@ -145,7 +154,7 @@ final class StepSequence {
     if (wanted != null && !owner.later(() -> addArena(wanted))) {
       growing = false;
     }
-    return new SharedStep(owner);
+    return isGrowing() ? new LearningStep(owner, this) : new SharedStep(owner);
   }
 
   /** The plan of which one more arena is wanted, or null. */

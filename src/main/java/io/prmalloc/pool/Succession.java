@@ -51,10 +51,19 @@ final class Succession {
     }
   }
 
-  /** There is a plan for other traffic; false if there is no memory for it beside the old one. */
-  boolean next(LifetimePlan made) {
+  /**
+   * There is a plan for other traffic.
+   *
+   * @param mostBytes if it needs more, the old one stays
+   * @return false if the old one stays, also for want of memory for a new one beside it
+   */
+  boolean next(LifetimePlan made, double mostBytes) {
     try {
-      serve(PlanChoice.best(made, policies, maxOversize), true);
+      KeptPool chosen = PlanChoice.best(made, policies, maxOversize);
+      if (PlanChoice.bytes(chosen) > mostBytes) {
+        return false;
+      }
+      serve(chosen, true);
       return true;
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.WARNING, "no memory for a new plan, going on with the old one", e);

@@ -113,12 +113,13 @@ public final class TensorPoolAllocator implements Allocator {
         new Replanner(
             watch,
             builder.replanSettings(),
+            builder.replanWhen(),
             executor,
             lifecycle,
             this::bytesBeside,
             succession::next);
     this.slowWay = new SlowWay(this, small, books, watch, replanner);
-    this.housekeeping = new Housekeeping(this, books, builder);
+    this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
     planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(this::adopt);

@@ -38,6 +38,8 @@ public final class TensorPoolBuilder {
   private Consumer<Leak> leakListener = leak -> {};
   private PoolPolicies policies;
   private boolean replan = true;
+  private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
+  private Upkeep.Starter upkeep = Upkeep::start;
   private KeptPlan kept;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
@@ -73,6 +75,24 @@ public final class TensorPoolBuilder {
   PlannerSettings replanSettings() {
     PlannerSettings set = settings();
     return set.withEnabled(set.enabled() && replan);
+  }
+
+  ReplanSettings replanWhen() {
+    return replanWhen;
+  }
+
+  TensorPoolBuilder replanWhen(ReplanSettings value) {
+    replanWhen = value;
+    return this;
+  }
+
+  Upkeep.Starter upkeep() {
+    return upkeep;
+  }
+
+  TensorPoolBuilder upkeep(Upkeep.Starter value) {
+    upkeep = value;
+    return this;
   }
 
   PoolPolicies policies() {
@@ -252,13 +272,28 @@ public final class TensorPoolBuilder {
 
   /**
    * Whether the shared pool collects statistics anew and makes another plan when at least 2 of 100
-   * requests find no block, three times in a row over 256 such requests; default true. Steps must
+   * requests find no block, three times in a row over 128 such requests; default true. Steps must
    * be opened with {@link TensorPoolAllocator#collect} for it, as in warm-up.
    *
    * <p>Threading: not safe.
    */
   public TensorPoolBuilder replan(boolean value) {
     replan = value;
+    return this;
+  }
+
+  /**
+   * Statistics are also collected anew when a part of the shared arena was of no use for so long,
+   * while the pool was used; a plan of fewer bytes then takes over. Waits become longer if it is in
+   * vain, or the pool has to grow again. Slabs of small blocks that nobody used for so long are
+   * given back too. Default a minute, zero for never.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder shrinkAfter(Duration value) {
+    replanWhen = replanWhen.withIdle(checkNotNegative("shrinkAfter", value));
     return this;
   }
 
@@ -290,8 +325,9 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * After how long an arena that no step wanted is given back; default a minute. It is looked for
-   * when steps end, and by {@link TensorPoolAllocator#trimSteps}.
+   * After how long an arena that no step wanted is given back, or up to an eighth longer; default a
+   * minute; with zero it is looked for when steps end. {@link TensorPoolAllocator#trimSteps} does
+   * it at once.
    *
    * <p>Threading: not safe.
    *

@@ -17,7 +17,7 @@
  * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code
  * io.prmalloc.os}.
  *
- * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyLists}
+ * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyBlocks}
  * only say where to look. A small slot that is not out lies on exactly one {@code IndexStack}, and
  * belongs to whoever takes it off.
  */

@@ -10,7 +10,7 @@ import java.lang.invoke.VarHandle;
  */
 final class EventRing {
 
-  // One atomic instruction per event: a fetch-and-add on the next tick. It gives the event its
+  // One atomic instruction for an event: a fetch-and-add on the next tick. It gives the event its
   // place in the order of all events and its slot in the ring at once, so there is nothing to sort
   // later, and no second counter that must agree with the first.
   //
@@ -72,6 +72,11 @@ final class EventRing {
   /** The next event's tick. */
   long claim() {
     return counter.getAndIncrement();
+  }
+
+  /** The tick to be claimed next. What happened before this call has one below it. */
+  long next() {
+    return counter.get();
   }
 
   /** Whether the slot of a claimed tick is free. */

@@ -98,15 +98,13 @@ final class FrameWriter implements AutoCloseable {
    * Adds the next event.
    *
    * @param what kind and alignment, as in {@link EventRing#publish}
+   * @param value of a release, how many events ago the allocation was
    * @return false, and it is not added, if the file has no room for it
    * @throws IOException if a frame was due and could not be written
    */
-  boolean add(long tick, int what, long thread, long value) throws IOException {
+  boolean add(int what, long thread, long value) throws IOException {
     if (length >= frameBytes && !flush()) {
       return false;
-    }
-    if (count == 0) {
-      firstTick = tick;
     }
     boolean sameThread = count > 0 && thread == lastThread;
     int kind = what & RecordingFormat.KIND_MASK;
@@ -117,8 +115,7 @@ final class FrameWriter implements AutoCloseable {
       length = putNumber(events, length, thread);
       lastThread = thread;
     }
-    boolean release = kind == EventKind.RELEASE.number;
-    length = putNumber(events, length, release ? tick - value : value);
+    length = putNumber(events, length, value);
     count++;
     return true;
   }
@@ -172,7 +169,8 @@ final class FrameWriter implements AutoCloseable {
       return false;
     }
     write(frame);
-    eventsWritten = firstTick + added;
+    firstTick += added;
+    eventsWritten = firstTick;
     return true;
   }
 
@@ -207,6 +205,11 @@ final class FrameWriter implements AutoCloseable {
   /** The size of the file. */
   long bytesWritten() {
     return bytesWritten;
+  }
+
+  /** How many events were added. */
+  long events() {
+    return firstTick + count;
   }
 
   /** How many events are in the file. */

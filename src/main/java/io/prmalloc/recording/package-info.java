@@ -10,6 +10,8 @@
  *
  * <p>Conventions: what calls the recorder stands on an allocator's way, so no method it calls
  * allocates heap or takes a lock; everything else is done by the writer's thread. A tick is an
- * event's number in its recording, from 0. An allocation is known by the tick of its event.
+ * event's number, from 0: in a file, among all its events; before that, among those that came
+ * through the ring, and then a release of a lane has none. An allocation is known by the tick of
+ * its event.
  */
 package io.prmalloc.recording;

@@ -58,15 +58,54 @@ final class RecordingTraces {
 
   /** What is wrong with a recording although it can be read; empty if it is whole. */
   static Optional<String> whatIsMissing(Path path) {
-    try (RecordingReader events = RecordingReader.open(path)) {
-      while (events.next()) {}
-      if (events.damage().isPresent()) {
-        return Optional.of("what the recording held after its damage: it " + events.damage().get());
+    return Extent.of(path)
+        .map(
+            read ->
+                read.damage != null
+                    ? "what the recording held after its damage: it " + read.damage
+                    : "what was not recorded any more: the recording ended " + read.end);
+  }
+
+  /** What a reader of the recording is to be told; empty if it is whole. */
+  static Optional<String> warning(Path path) {
+    return Extent.of(path)
+        .map(
+            read ->
+                read.damage != null
+                    ? "the recording is cut short: it "
+                        + read.damage
+                        + "; read were the "
+                        + read.events
+                        + " events before"
+                    : "the recording ended "
+                        + read.end
+                        + ", before its time: read were all its "
+                        + read.events
+                        + " events; at least "
+                        + read.unrecorded
+                        + " later ones are not in it");
+  }
+
+  /**
+   * How far a recording goes that is not whole.
+   *
+   * @param damage why it is read no further, or null
+   * @param end null if it is damaged
+   */
+  private record Extent(long events, String damage, RecordingEnd end, long unrecorded) {
+
+    static Optional<Extent> of(Path path) {
+      try (RecordingReader reader = RecordingReader.open(path)) {
+        long events = 0;
+        while (reader.next()) {
+          events++;
+        }
+        String damage = reader.damage().orElse(null);
+        RecordingEnd end = reader.end().orElse(null);
+        long unrecorded = reader.unrecordedEvents();
+        boolean whole = damage == null && unrecorded == 0 && end != RecordingEnd.FULL;
+        return whole ? Optional.empty() : Optional.of(new Extent(events, damage, end, unrecorded));
       }
-      RecordingEnd end = events.end().orElseThrow();
-      return events.unrecordedEvents() == 0 && end != RecordingEnd.FULL
-          ? Optional.empty()
-          : Optional.of("what was not recorded any more: the recording ended " + end);
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.prmalloc.trace;
 
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * What a user types for a trace: a path, or {@code sample:NAME} for a trace that comes with the
@@ -82,6 +83,22 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
    */
   public boolean isProfile() {
     return !text.startsWith(SAMPLE) && format(Path.of(text)) == TraceFormat.MNN;
+  }
+
+  /**
+   * What is to be said of an input that can be read and yet is not all there was: a recording that
+   * was cut short, is damaged or ended before its time. Reads a recording to its end.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how much was read, up to where and why; empty if nothing is missing
+   * @throws io.prmalloc.recording.RecordingFormatException if a recording holds what cannot be
+   * @throws java.io.UncheckedIOException if the file is not there or cannot be read
+   */
+  public Optional<String> warning() {
+    return detectedFormat() == TraceFormat.RECORDING
+        ? RecordingTraces.warning(Path.of(text)).map(what -> text + ": " + what)
+        : Optional.empty();
   }
 
   private TraceFormat format(Path path) {

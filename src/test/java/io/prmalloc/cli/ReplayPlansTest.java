@@ -64,6 +64,27 @@ class ReplayPlansTest {
   }
 
   @Test
+  void shouldReplayIsolated() throws IOException {
+    JsonNode planned = replay("--isolation=zero,canaries", "--planned", "--touch=all");
+    assertEquals(3, planned.get("plannedSteps").asInt());
+    // Canaries need room.
+    assertTrue(planned.get("arenaBytes").asLong() > 51_841_024);
+    JsonNode guarded = replay("--isolation=poison", "--memory=guarded");
+    assertTrue(guarded.get("hits").asInt() > 0);
+    assertEquals(0, guarded.get("misses").asInt());
+  }
+
+  @Test
+  void shouldSayWhatIsWrongWithIsolation() {
+    Outcome bad = Outcome.of("replay", "sample:mobilenet", "--isolation=zero,poison");
+    assertEquals(2, bad.exitCode());
+    assertTrue(
+        bad.err()
+            .contains("isolation 'zero,poison' wants memory filled with zeros and with poison"),
+        bad.err());
+  }
+
+  @Test
   void shouldSayWhatIsWrongWithAPlan() throws IOException {
     Path file = Files.writeString(directory.resolve("plan.json"), "{}");
     Outcome bad = Outcome.of("replay", "sample:mobilenet", "--plan=" + file);

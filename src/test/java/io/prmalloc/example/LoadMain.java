@@ -44,6 +44,13 @@ public final class LoadMain implements Runnable {
   @Option(names = "--seconds", description = "bound of each run; default ${DEFAULT-VALUE}")
   private long seconds = 60;
 
+  @Option(
+      names = "--wrk",
+      description = "seconds of each run by wrk, where it is installed; default ${DEFAULT-VALUE}")
+  private long wrkSeconds = 5;
+
+  private final Map<String, Map<MemoryKind, List<WrkRun>>> byWrk = new LinkedHashMap<>();
+
   /** What one run showed. */
   private record Row(
       double perSecond,
@@ -67,6 +74,10 @@ public final class LoadMain implements Runnable {
   public void run() {
     Map<String, Map<MemoryKind, List<Row>>> results = new LinkedHashMap<>();
     try {
+      if (wrkSeconds > 0 && !WrkRun.isInstalled()) {
+        System.out.println("wrk is not installed: only our own client puts load on the server");
+        wrkSeconds = 0;
+      }
       for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < kinds.size(); i++) {
           measure(kinds.get((i + round) % kinds.size()), results);
@@ -87,6 +98,7 @@ public final class LoadMain implements Runnable {
         workers,
         rounds);
     results.forEach(this::print);
+    byWrk.forEach(this::printWrk);
   }
 
   private void measure(MemoryKind kind, Map<String, Map<MemoryKind, List<Row>>> results)
@@ -107,7 +119,8 @@ public final class LoadMain implements Runnable {
       return;
     }
     try (ServerProcess server = new ServerProcess(kind, workers)) {
-      Load load = Load.of(server.address(), LoadClient.request(model, network, 1, 1));
+      byte[] request = LoadClient.request(model, network, 1, 1);
+      Load load = Load.of(server.address(), request);
       LoadRun.of(server.address(), load, connections, requests / 2, seconds);
       Map<String, Double> before = server.metrics();
       LoadRun run = LoadRun.of(server.address(), load, connections, requests, seconds);
@@ -118,6 +131,14 @@ public final class LoadMain implements Runnable {
           .computeIfAbsent(model, name -> new LinkedHashMap<>())
           .computeIfAbsent(kind, name -> new ArrayList<>())
           .add(row);
+      if (wrkSeconds > 0) {
+        WrkRun wrk = WrkRun.of(server.address(), request, connections, wrkSeconds);
+        System.err.println(model + " " + kind + " " + wrk);
+        byWrk
+            .computeIfAbsent(model, name -> new LinkedHashMap<>())
+            .computeIfAbsent(kind, name -> new ArrayList<>())
+            .add(wrk);
+      }
     }
   }
 
@@ -181,7 +202,31 @@ public final class LoadMain implements Runnable {
     }
   }
 
-  private static double median(List<Row> rows, ToDoubleFunction<Row> field) {
+  private void printWrk(String model, Map<MemoryKind, List<WrkRun>> byKind) {
+    System.out.printf(
+        Locale.ROOT,
+        "%n%s, by wrk, %d s%n%-9s %10s %10s %10s %10s%n",
+        model,
+        wrkSeconds,
+        "allocator",
+        "requests/s",
+        "p50 us",
+        "p99 us",
+        "p99.9 us");
+    for (MemoryKind kind : kinds) {
+      List<WrkRun> runs = byKind.get(kind);
+      System.out.printf(
+          Locale.ROOT,
+          "%-9s %10.0f %10.0f %10.0f %10.0f%n",
+          kind.name().toLowerCase(Locale.ROOT),
+          median(runs, WrkRun::perSecond),
+          median(runs, WrkRun::p50Micros),
+          median(runs, WrkRun::p99Micros),
+          median(runs, WrkRun::p999Micros));
+    }
+  }
+
+  private static <T> double median(List<T> rows, ToDoubleFunction<T> field) {
     double[] values = rows.stream().mapToDouble(field).toArray();
     Arrays.sort(values);
     return values[values.length / 2];

@@ -29,7 +29,7 @@ class AddressDirectoryTest {
 
     TestSpan(MemoryRegion region) {
       this.region = region;
-      this.block = new PooledBlock(region, 0, region.sizeBytes(), Isolation.NONE, 0, 0);
+      this.block = new PooledBlock(region, 0, region.sizeBytes(), Isolation.NONE, 0);
     }
 
     @Override

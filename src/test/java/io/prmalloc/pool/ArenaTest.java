@@ -142,8 +142,8 @@ class ArenaTest {
       little.add(layout.place(36 * KIB, 64));
     }
     Arena arena = Arena.reserve(source, layout, region -> {});
-    Buffer largeBuffer = new Buffer(6, 6, 60 * KIB, 64, large.toArray(Arena.Place[]::new), arena);
-    Buffer littleBuffer = new Buffer(0, 0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
+    Buffer largeBuffer = new Buffer(6, 60 * KIB, 64, large.toArray(Arena.Place[]::new), arena);
+    Buffer littleBuffer = new Buffer(0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
     List<PooledBlock> blocks = new ArrayList<>(largeBuffer.blocks());
     blocks.addAll(littleBuffer.blocks());
     ArenaSpan[] spans = ArenaSpan.over(arena.regions(), blocks, 4096);
@@ -168,8 +168,8 @@ class ArenaTest {
     Arena.Place[] first = {layout.place(36 * KIB, 64)};
     Arena.Place[] second = {layout.place(64 * KIB, 64 * KIB)};
     Arena arena = Arena.reserve(source, layout, region -> {});
-    Buffer little = new Buffer(0, 0, 36 * KIB, 64, first, arena);
-    Buffer aligned = new Buffer(7, 7, 64 * KIB, 64 * KIB, second, arena);
+    Buffer little = new Buffer(0, 36 * KIB, 64, first, arena);
+    Buffer aligned = new Buffer(7, 64 * KIB, 64 * KIB, second, arena);
     ArenaSpan[] spans =
         ArenaSpan.over(
             arena.regions(), List.of(little.blocks().get(0), aligned.blocks().get(0)), 4096);

@@ -23,9 +23,9 @@ public final class BlockRaces {
 
   private BlockRaces() {}
 
-  private static PooledBlock listedBlock() {
+  private static PooledBlock readyBlock() {
     Buffer buffer = Buffers.buffer(0, 1);
-    Buffers.lists(8, buffer);
+    Buffers.ready(8, buffer);
     return buffer.blocks().get(0);
   }
 
@@ -49,7 +49,7 @@ public final class BlockRaces {
       desc = "one of them has it")
   @State
   public static class ClaimVsClaim {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
 
     @Actor
     public void one(ZZ_Result result) {
@@ -69,7 +69,7 @@ public final class BlockRaces {
       desc = "one wins, the other is told, and the use is over once")
   @State
   public static class CloseVsClose {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final Allocation handle = block.open(10);
 
     @Actor
@@ -95,7 +95,7 @@ public final class BlockRaces {
       desc = "one close wins; the other leaves the next use alone")
   @State
   public static class CloseAndReuseVsClose {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final Allocation handle = block.open(10);
 
     @Actor
@@ -126,7 +126,7 @@ public final class BlockRaces {
   @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "over, and the old handle says so")
   @State
   public static class StaleHandleVsReuse {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final Allocation old = block.open(10);
     private volatile int ended;
 
@@ -158,7 +158,7 @@ public final class BlockRaces {
   @Outcome(id = "0, 0, 0, 1", expect = ACCEPTABLE, desc = "nothing out, or the stamp was stale")
   @State
   public static class FreeVsReuse {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final long first;
 
     public FreeVsReuse() {
@@ -192,7 +192,7 @@ public final class BlockRaces {
   @Outcome(id = "10, 64", expect = ACCEPTABLE, desc = "open, with its fields")
   @State
   public static class OpenPublishesItsFields {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
 
     @Actor
     public void open() {
@@ -215,7 +215,7 @@ public final class BlockRaces {
   @Outcome(id = "20", expect = ACCEPTABLE, desc = "the second use")
   @State
   public static class BytesInUseVsReuse {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final Allocation handle = block.open(10);
 
     @Actor
@@ -237,7 +237,7 @@ public final class BlockRaces {
   @Outcome(id = "7, 1", expect = ACCEPTABLE, desc = "claimed, with what was written before")
   @State
   public static class CloseHandsOver {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final Allocation handle = block.open(10);
     private int written;
 
@@ -260,7 +260,7 @@ public final class BlockRaces {
   @Outcome(id = "7, 1", expect = ACCEPTABLE, desc = "claimed, with what was written before")
   @State
   public static class GiveUpHandsOver {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private int written;
 
     public GiveUpHandsOver() {
@@ -286,7 +286,7 @@ public final class BlockRaces {
   @Outcome(id = "0, 1, 1", expect = ACCEPTABLE, desc = "closed in time: it is home")
   @State
   public static class RevokeVsClose {
-    private final PooledBlock block = listedBlock();
+    private final PooledBlock block = readyBlock();
     private final Allocation handle = block.open(10);
 
     @Actor

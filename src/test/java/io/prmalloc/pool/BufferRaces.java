@@ -13,12 +13,12 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What may come of it when threads take from a buffer and its lists, bring home and retire; what is
- * not listed is a bug. Run by {@link JcstressTest}.
+ * What may come of it when threads take from a buffer, bring home and retire; what is not listed is
+ * a bug. Run by {@link JcstressTest}.
  *
  * <p>A result is the number of the block somebody got, 0 for none. The last one is how many blocks
  * can be had in the end: with those that somebody holds they must be all, for no block may be lost
- * whatever the lists went through.
+ * whatever was noted of them.
  */
 public final class BufferRaces {
 
@@ -27,7 +27,7 @@ public final class BufferRaces {
   private static final int ONE_STRIPE = 1;
   private static final int MANY_STRIPES = 8;
 
-  /** With one stripe all threads write to one list head, with many they steal from each other. */
+  /** With one stripe all threads write to one word, with many they steal from each other. */
   private static int anyStripes() {
     return ThreadLocalRandom.current().nextBoolean() ? ONE_STRIPE : MANY_STRIPES;
   }
@@ -35,25 +35,25 @@ public final class BufferRaces {
   /** A buffer, some of whose blocks are out. */
   private static final class Blocks {
     private final Buffer buffer;
-    private final ReadyLists lists;
+    private final ReadyBlocks ready;
 
     Blocks(int stripes, int count, int out) {
       buffer = Buffers.buffer(0, count);
-      lists = Buffers.lists(stripes, buffer);
+      ready = Buffers.ready(stripes, buffer);
       for (int number = 1; number <= out; number++) {
-        PooledBlock block = lists.take(0);
+        PooledBlock block = ready.take(0);
         block.open(1);
       }
     }
 
     /** Takes as an allocation does. */
     int take() {
-      PooledBlock block = Buffers.claim(lists, buffer);
+      PooledBlock block = Buffers.claim(ready, buffer);
       if (block == null) {
         return 0;
       }
       block.open(1);
-      return block.number();
+      return block.number() + 1;
     }
 
     void close(int number) {
@@ -67,7 +67,7 @@ public final class BufferRaces {
     }
 
     int drain() {
-      return Buffers.drain(lists, buffer);
+      return Buffers.drain(ready, buffer);
     }
   }
 
@@ -160,7 +160,7 @@ public final class BufferRaces {
     @Actor
     public void ask(II_Result result) {
       PooledBlock block = blocks.buffer.claimAny();
-      result.r1 = block == null ? 0 : block.number();
+      result.r1 = block == null ? 0 : block.number() + 1;
     }
 
     @Actor
@@ -179,7 +179,7 @@ public final class BufferRaces {
     }
   }
 
-  /** One push may overwrite the other; the block is found all the same. */
+  /** One bit may be lost to the other; the block is found all the same. */
   @JCStressTest
   @Outcome(id = "2", expect = ACCEPTABLE, desc = "both can be had")
   @State
@@ -228,7 +228,7 @@ public final class BufferRaces {
     }
   }
 
-  /** Closes and takes cross: links are bent into rings and lists into each other. */
+  /** Closes and takes cross: bits are lost, and come back of blocks that are out. */
   @JCStressTest
   @Outcome(
       id = {"1, 2, 1", "1, 3, 1", "2, 1, 1", "2, 3, 1", "3, 1, 1", "3, 2, 1"},

@@ -19,12 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One thread, and the buffer without its lists except as far as blocks go home to them. */
+/** One thread, and the buffer alone, except as far as blocks that come home are noted. */
 class BufferTest {
 
   private static Buffer newBuffer(int blocks) {
     Buffer buffer = Buffers.buffer(0, blocks);
-    Buffers.lists(1, buffer);
+    Buffers.ready(1, buffer);
     return buffer;
   }
 
@@ -54,12 +54,12 @@ class BufferTest {
   void shouldSayWhatItWasMadeWithWhenAsked() {
     Buffer buffer = Buffers.buffer(3, 2);
     assertEquals(3, buffer.bin());
-    assertEquals(3, buffer.list());
+    assertEquals(2, buffer.count());
     assertEquals(Buffers.CHUNK_BYTES, buffer.strideBytes());
     assertEquals(64, buffer.alignment());
     assertEquals(2, buffer.blocks().size());
     for (PooledBlock block : buffer.blocks()) {
-      assertEquals(3, block.list());
+      assertEquals(3, block.bin());
       assertEquals(Buffers.CHUNK_BYTES, block.capacityBytes());
     }
   }

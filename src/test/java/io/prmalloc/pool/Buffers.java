@@ -8,12 +8,11 @@ import io.prmalloc.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Buffers and their lists over memory that nobody looks at, so that tests which need thousands of
- * them cost no native memory.
+ * Buffers, and where their blocks are noted, over memory that nobody looks at, so that tests which
+ * need thousands of them cost no native memory.
  */
 final class Buffers {
 
@@ -59,25 +58,27 @@ final class Buffers {
     return new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
   }
 
-  /** A buffer whose blocks belong on a list; they still have to be listed. */
-  static Buffer buffer(int list, int blocks) {
+  /** A buffer of a bin; its blocks still have to be noted as ready. */
+  static Buffer buffer(int bin, int blocks) {
     Arena.Layout layout = layout();
     Arena.Place[] places = new Arena.Place[blocks];
     for (int i = 0; i < blocks; i++) {
       places[i] = layout.place(CHUNK_BYTES, 64);
     }
     Arena arena = Arena.reserve(OneRegion.INSTANCE, layout, region -> {});
-    return new Buffer(list, list, CHUNK_BYTES, 64, places, arena);
+    return new Buffer(bin, CHUNK_BYTES, 64, places, arena);
   }
 
-  /** Lists for the blocks of some buffers, which lie on them from then on. */
-  static ReadyLists lists(int stripes, Buffer... buffers) {
+  /** The blocks of some buffers, all ready, each bin with its own. */
+  static ReadyBlocks ready(int stripes, Buffer... buffers) {
     List<PooledBlock> blocks =
-        Arrays.stream(buffers)
-            .flatMap(buffer -> buffer.blocks().stream())
-            .collect(Collectors.toList());
-    int lists = 1 + Arrays.stream(buffers).mapToInt(Buffer::list).max().orElse(0);
-    return new ReadyLists(lists, 12, 0, blocks, new Stripes(stripes));
+        Arrays.stream(buffers).flatMap(buffer -> buffer.blocks().stream()).toList();
+    int classes = 1 + Arrays.stream(buffers).mapToInt(Buffer::bin).max().orElse(0);
+    ReadyBlocks ready = new ReadyBlocks(classes, 12, 0, blocks, new Stripes(stripes));
+    for (Buffer buffer : buffers) {
+      ready.serve(buffer.bin(), buffer.blocks());
+    }
+    return ready;
   }
 
   /** A table whose bin 0, 1, … has so many blocks and borrows from the next one or from none. */
@@ -101,10 +102,10 @@ final class Buffers {
   }
 
   /** Claims a block as an allocation does that only knows this buffer, or gives null. */
-  static PooledBlock claim(ReadyLists lists, Buffer buffer) {
-    PooledBlock block = lists.take(buffer.list());
+  static PooledBlock claim(ReadyBlocks ready, Buffer buffer) {
+    PooledBlock block = ready.take(buffer.bin());
     if (block == null) {
-      block = lists.takeFromAny(buffer.list());
+      block = ready.takeFromAny(buffer.firstNumber(), buffer.count());
     }
     return block != null ? block : buffer.claimAny();
   }
@@ -116,9 +117,9 @@ final class Buffers {
   }
 
   /** Claims and opens all blocks that can be had; how many there are. */
-  static int drain(ReadyLists lists, Buffer buffer) {
+  static int drain(ReadyBlocks ready, Buffer buffer) {
     int count = 0;
-    for (Block block = claim(lists, buffer); block != null; block = claim(lists, buffer)) {
+    for (Block block = claim(ready, buffer); block != null; block = claim(ready, buffer)) {
       block.open(1);
       count++;
     }

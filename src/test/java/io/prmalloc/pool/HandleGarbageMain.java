@@ -5,8 +5,14 @@ import io.prmalloc.Allocation;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -36,7 +42,7 @@ public final class HandleGarbageMain {
    *
    * @param arguments the warm-up, then what to measure
    */
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws IOException {
     TensorPoolAllocator pool =
         TensorPoolAllocator.builder()
             .subAllocator(SubAllocator.mmap(MmapOptions.DEFAULT))
@@ -58,7 +64,29 @@ public final class HandleGarbageMain {
 
   // ---- warm-ups
 
-  private static void warmUp(TensorPoolAllocator pool, String kind) {
+  private static void warmUp(TensorPoolAllocator pool, String kind) throws IOException {
+    switch (kind) {
+      case "recorded" -> record(pool).close();
+      case "recording" -> record(pool);
+      default -> learn(pool, kind);
+    }
+  }
+
+  /** Serves, is recorded while it goes on to serve, and stays so until its recording is closed. */
+  private static Recording record(TensorPoolAllocator pool) throws IOException {
+    learn(pool, "mixed");
+    Path directory = Files.createTempDirectory("prmalloc-garbage");
+    Path file = directory.resolve("recording");
+    Recording recording =
+        pool.record(file, RecordingOptions.DEFAULT.withLongestWait(Duration.ofDays(1)));
+    file.toFile().deleteOnExit();
+    directory.toFile().deleteOnExit();
+    learn(pool, "mixed");
+    mixedHandles(pool, 200_000);
+    return recording;
+  }
+
+  private static void learn(TensorPoolAllocator pool, String kind) {
     SplittableRandom random = new SplittableRandom(5);
     if (kind.equals("long")) {
       // Compiled for the way to the system, before there is anything else.

@@ -37,7 +37,11 @@ class HandleGarbageTest {
     "mixed, planned",
     "mixed, small",
     "mixed, mixed",
-    "mixed, aligned"
+    "mixed, aligned",
+    "recorded, planned",
+    "recorded, mixed",
+    "recording, planned",
+    "recording, mixed"
   })
   void shouldCostNoHeapWhenHandlesAreUsedInATry(String warmUp, String work) throws Exception {
     check(warmUp, work);

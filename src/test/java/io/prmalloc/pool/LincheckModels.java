@@ -97,11 +97,11 @@ public final class LincheckModels {
     }
   }
 
-  /** One buffer and its lists, all threads on one stripe. */
+  /** One buffer and what is ready of it, all threads on one stripe. */
   @Param(name = "thread", gen = ThreadIdGen.class)
   public static class BufferModel {
     private final Buffer buffer = Buffers.buffer(0, 2);
-    private final ReadyLists lists;
+    private final ReadyBlocks ready;
     private final Owners owners = new Owners();
 
     public BufferModel() {
@@ -109,12 +109,12 @@ public final class LincheckModels {
     }
 
     BufferModel(int stripes) {
-      lists = Buffers.lists(stripes, buffer);
+      ready = Buffers.ready(stripes, buffer);
     }
 
     @Operation
     public boolean take(@Param(name = "thread") int thread) {
-      return owners.open(thread, Buffers.claim(lists, buffer));
+      return owners.open(thread, Buffers.claim(ready, buffer));
     }
 
     @Operation
@@ -123,7 +123,7 @@ public final class LincheckModels {
     }
   }
 
-  /** One buffer and its lists, threads on stripes of their own, so that they steal. */
+  /** One buffer and what is ready of it, threads on stripes of their own, so that they steal. */
   @Param(name = "thread", gen = ThreadIdGen.class)
   public static class StripedBufferModel extends BufferModel {
     public StripedBufferModel() {

@@ -297,7 +297,7 @@ class PoolIsolationTest {
       System.out.flush();
       switch (arguments[0]) {
         case "behind" -> UnsafeApi.putByte(block.address() + capacity, SECRET);
-        case "front" -> UnsafeApi.putByte(block.address() - 1, SECRET);
+        case "front" -> UnsafeApi.putByte(block.address() - 4096, SECRET);
         default -> {
           UnsafeApi.putByte(block.address() + capacity - 1, SECRET);
           UnsafeApi.putByte(block.address(), SECRET);

@@ -29,7 +29,9 @@ class ReplanTest {
 
   /** What it takes at most until every request is a hit again: to notice, to learn, to switch. */
   private static final int STEPS =
-      (Replanner.WINDOW * (Replanner.WINDOWS + 1)) / LARGE_BATCH.length + 20;
+      (ReplanSettings.DEFAULTS.window() * (ReplanSettings.DEFAULTS.windows() + 1))
+              / LARGE_BATCH.length
+          + 20;
 
   private final SubAllocator source = SubAllocator.direct();
   private TensorPoolAllocator pool =

@@ -289,7 +289,7 @@ class SmallBlocksTest {
             if (tries.merge(index, 1, Integer::sum) == 1) {
               throw new OutOfMemoryError("no heap for block " + index);
             }
-            return new PooledBlock(region, 64L * index, 64, Isolation.NONE, index, 0);
+            return new PooledBlock(region, 64L * index, 64, Isolation.NONE, index);
           }
         };
     assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -19,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,6 +120,115 @@ class RecorderTest {
 
     assertEquals(2 * threads * pairs, Recordings.events(file()).size());
     assertEquals("CLOSED", Recordings.end(file()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 64, 1 << 16})
+  @SuppressWarnings("ThreadPriorityCheck") // waits for its turn
+  void shouldWriteWhatHappenedBeforeFirstWhenThreadsTakeTurns(int buffered) throws Exception {
+    int threads = 3;
+    int turns = Math.min(30_000, 500 * buffered);
+    ExecutorService executor = Executors.newFixedThreadPool(threads);
+    AtomicInteger turn = new AtomicInteger();
+    try (Recorder recorder = start(PATIENT.withBufferedEvents(buffered))) {
+      // Each takes something, and releases what the one before it took.
+      long[] ids = new long[turns + 1];
+      ids[0] = recorder.allocated(0, 64);
+      List<Future<?>> done = new ArrayList<>();
+      for (int thread = 0; thread < threads; thread++) {
+        int first = thread;
+        done.add(
+            executor.submit(
+                () -> {
+                  for (int mine = first; mine < turns; mine += threads) {
+                    while (turn.get() != mine) {
+                      Thread.yield();
+                    }
+                    ids[mine + 1] = recorder.allocated(mine + 1, 64);
+                    recorder.released(ids[mine]);
+                    turn.set(mine + 1);
+                  }
+                }));
+      }
+      for (Future<?> each : done) {
+        each.get();
+      }
+    } finally {
+      executor.shutdown();
+    }
+
+    List<String> expected = new ArrayList<>(List.of("a 0 0 64 -1"));
+    for (int mine = 0; mine < turns; mine++) {
+      expected.add("a " + (2 * mine + 1) + " " + (mine + 1) + " 64 -1");
+      expected.add("f " + Math.max(0, 2 * mine - 1) + " -1");
+    }
+    assertEquals(expected, Recordings.events(file()));
+  }
+
+  @Test
+  void shouldKnowTheAllocationWhenItIsReleasedMuchLater() {
+    int kept = 10;
+    int others = 3 << 16;
+    try (Recorder recorder = start(PATIENT)) {
+      List<Long> ids = new ArrayList<>();
+      for (int i = 0; i < kept; i++) {
+        ids.add(recorder.allocated(i, 64));
+        recorder.released(recorder.allocated(1000, 64));
+      }
+      for (int i = 0; i < others; i++) {
+        recorder.released(recorder.allocated(2000, 64));
+      }
+      ids.forEach(recorder::released);
+    }
+
+    List<String> events = Recordings.events(file());
+    List<String> expected = new ArrayList<>();
+    for (int i = 0; i < kept; i++) {
+      expected.add("f " + 3 * i + " -1");
+    }
+    assertEquals(3 * kept + 2 * others + kept, events.size());
+    assertEquals(expected, events.subList(events.size() - kept, events.size()));
+  }
+
+  @Test
+  void shouldNameEveryThreadWhenManyComeAndGo() throws InterruptedException {
+    int threads = 500;
+    int pairs = 20;
+    List<Long> expected = new ArrayList<>();
+    try (Recorder recorder = start(PATIENT)) {
+      for (int i = 0; i < threads; i++) {
+        Thread thread =
+            new Thread(
+                () -> {
+                  for (int pair = 0; pair < pairs; pair++) {
+                    recorder.released(recorder.allocated(1000, 64));
+                  }
+                });
+        thread.start();
+        thread.join();
+        expected.addAll(Collections.nCopies(2 * pairs, thread.getId()));
+      }
+    }
+
+    List<Long> seen = new ArrayList<>();
+    try (RecordingReader reader = RecordingReader.open(file())) {
+      while (reader.next()) {
+        seen.add(reader.threadId());
+      }
+    }
+    assertEquals(expected, seen);
+  }
+
+  @Test
+  void shouldEndTheRecordingWhenSomethingIsReleasedTwice() {
+    Recorder recorder = start(PATIENT);
+    long id = recorder.allocated(1000, 64);
+    recorder.released(id);
+    recorder.released(id);
+    recorder.close();
+
+    assertEquals(Optional.of(RecordingEnd.FAILED), recorder.end());
+    assertTrue(recorder.unrecordedEvents() > 0);
   }
 
   private static void churn(Recorder recorder, SplittableRandom random, int pairs) {

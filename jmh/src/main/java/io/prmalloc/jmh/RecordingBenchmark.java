@@ -15,8 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -36,7 +38,8 @@ import org.openjdk.jmh.infra.Blackhole;
  * {@code OFF} takes.
  *
  * <pre>{@code
- * java -jar jmh/target/benchmarks.jar RecordingBenchmark -t 1
+ * java -jar jmh/target/benchmarks.jar RecordingBenchmark.pair -t 1
+ * java -jar jmh/target/benchmarks.jar RecordingBenchmark.burst -t 1 -p work=0 -rf json
  * }</pre>
  *
  * <p>Threading: the pool is shared by the threads of the benchmark.
@@ -50,6 +53,12 @@ import org.openjdk.jmh.infra.Blackhole;
 public class RecordingBenchmark {
 
   private static final int MOST_STEPS = 200;
+
+  /** So many pairs make fewer events than may wait for the writer. */
+  private static final int BURST = 100_000;
+
+  /** In this time the writer has written a burst. */
+  private static final long PAUSE_MILLIS = 20;
 
   /** Who observes. */
   public enum Observer {
@@ -115,6 +124,12 @@ public class RecordingBenchmark {
     }
   }
 
+  /** Lets the writer catch up. Threading: one thread, between measurements. */
+  @Setup(Level.Iteration)
+  public void pause() throws InterruptedException {
+    Thread.sleep(PAUSE_MILLIS);
+  }
+
   /**
    * The measured operation.
    *
@@ -124,13 +139,40 @@ public class RecordingBenchmark {
    */
   @Benchmark
   public long pair() {
+    long seen = touched();
+    Blackhole.consumeCPU(work);
+    return seen;
+  }
+
+  /**
+   * Pairs that no thread has to wait for, whatever the writer does: as many as fit the buffer, and
+   * then a pause. With {@code work=0}, what a pair costs and nothing else.
+   *
+   * <p>Threading: one thread.
+   *
+   * @return what was read from the memory
+   */
+  @Benchmark
+  @BenchmarkMode(Mode.SingleShotTime)
+  @OperationsPerInvocation(BURST)
+  @Warmup(iterations = 30)
+  @Measurement(iterations = 150)
+  public long burst() {
+    long seen = 0;
+    for (int i = 0; i < BURST; i++) {
+      seen += touched();
+      Blackhole.consumeCPU(work);
+    }
+    return seen;
+  }
+
+  private long touched() {
     long seen;
     try (Allocation allocation = pool.allocate(sizeBytes)) {
       ByteBuffer buffer = allocation.byteBuffer();
       buffer.putLong(0, sizeBytes);
       seen = buffer.getLong(0);
     }
-    Blackhole.consumeCPU(work);
     return seen;
   }
 

@@ -1,5 +1,6 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.AllocatorStats;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.StepStats;
@@ -8,6 +9,7 @@ import io.prmalloc.pool.TensorPoolBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -26,6 +28,7 @@ final class PoolTarget implements ReplayTarget {
   private final int threads;
   private volatile PoolStats start;
   private volatile StepStats stepsAtStart;
+  private long allocsBeforeClear;
 
   /**
    * @param planned whether the steps ask for their memory themselves, and are planned
@@ -107,6 +110,32 @@ final class PoolTarget implements ReplayTarget {
             end.planBytes(),
             end.addedBlocks(),
             end.arenaBytes()));
+  }
+
+  /** What was counted so far. A walk over the blocks; of one moment if the pool is at rest. */
+  PoolCensus census() {
+    PoolStats shared = pool.poolStats();
+    StepStats steps = pool.stepStats();
+    AllocatorStats memory = pool.stats();
+    long misses = shared.unpooledRequests();
+    return new PoolCensus(
+        planned ? allocsBeforeClear + memory.numAllocs() : shared.hits() + misses,
+        misses,
+        shared.replans() + steps.replans(),
+        steps.departedSteps(),
+        memory.bytesReserved(),
+        memory.peakBytesReserved());
+  }
+
+  /** Gives back what was replaced and is home by now. */
+  void releaseReplaced() {
+    pool.trimSteps(Duration.ofDays(1));
+  }
+
+  /** Lets the peak of {@link #census} begin anew. Nothing moves meanwhile. */
+  void clearPeak() {
+    allocsBeforeClear += pool.stats().numAllocs();
+    pool.clearStats();
   }
 
   @Override

@@ -38,7 +38,7 @@ public final class Replayer {
       MemoryRegion.MAX_BYTES - 2 * Allocator.DEFAULT_ALIGNMENT;
 
   private static final long SETTLE_NANOS = 1_000_000_000;
-  private static final long PROGRESS_MILLIS = 200;
+  static final long PROGRESS_MILLIS = 200;
 
   private final Trace trace;
   private final ReplayOptions options;
@@ -62,6 +62,11 @@ public final class Replayer {
     this.settleNanos = settleNanos;
     this.trace = Objects.requireNonNull(trace, "trace");
     this.options = Objects.requireNonNull(options, "options");
+    check(trace, options);
+  }
+
+  /** Whether a trace can be replayed; throws as the constructor says. */
+  static void check(Trace trace, ReplayOptions options) {
     for (int tensor = 0; tensor < trace.tensorCount(); tensor++) {
       if (trace.sizeBytes(tensor) > MAX_TENSOR_BYTES) {
         throw new IllegalArgumentException(

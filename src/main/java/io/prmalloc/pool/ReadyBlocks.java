@@ -1,0 +1,216 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.lifetime.LifetimePolicy;
+import java.util.List;
+
+/**
+ * Where to look for a free block: a bit for each that came home, by stripe.
+ *
+ * <p>Threading: any thread.
+ */
+final class ReadyBlocks {
+
+  // The truth about a block is the state in the block itself: whoever wins the compare-and-set from
+  // "home" to "claimed" has it, and a close is the compare-and-set back (see Block). Two atomic
+  // instructions for a pair, each on a cache line that belongs to the block alone. There is no
+  // third place that must agree with them: what is kept here are hints, in plain memory, and a hint
+  // that is wrong costs time and nothing else.
+  //
+  //   ready   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ...
+  //           stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ...
+  //
+  // A thread sets the bit of what it closes in the words of its own stripe and takes from there: it
+  // gets a block that it just had in its cache, and no other thread's close touches the same line.
+  //
+  // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
+  // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
+  // smallest. That is one mask for each size class; what does not lie in the word where its first
+  // block is, is looked at on the slower way only.
+  //
+  // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
+  // either writes it. Then
+  //   - both go for one block: one of them wins the claim, the other looks on;
+  //   - a bit that was set is lost: a block is home and nowhere ready;
+  //   - a bit that was cleared comes back: whoever goes for that block finds it busy, and clears
+  // it.
+  // A free block that is nowhere ready is found by Buffer.claimAny, which asks the blocks
+  // themselves, before any request goes to the system.
+  //
+  // A thread that finds nothing ready looks at the other stripes' words before it borrows further:
+  // no block is stranded with a thread that is idle. So memory handed from a producer to a consumer
+  // comes back by theft, and what is in flight bounds what is needed.
+  //
+  // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
+  // before the table that holds this object is published.
+
+  private static final int MIN_STRIPES = 8;
+  private static final int MAX_STRIPES = 64;
+
+  /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
+  private static final int LEAST_WORDS = 16;
+
+  private final long[] ready;
+  private final Stripes stripes;
+  private final int stripeShift;
+  private final int words;
+
+  private final int intervalShift;
+
+  /** What is taken off a size before it is shifted. */
+  private final long belowClasses;
+
+  /** By size class: the blocks it may have, of one word. */
+  private final long[] masks;
+
+  /** By size class: which word that is. */
+  private final int[] wordOf;
+
+  /** Told of every block that comes home; null but for a plan that was replaced. */
+  private volatile Runnable listener;
+
+  private final PooledBlock[] blocks;
+
+  /**
+   * @param classes how many size classes {@link #take} is asked for
+   * @param intervalShift the step between size classes, as a power of two
+   * @param roomBytes what every request needs beside its size
+   * @param blocks all blocks, all at home, smallest first
+   */
+  ReadyBlocks(int classes, int intervalShift, int roomBytes, List<PooledBlock> blocks) {
+    this(
+        classes,
+        intervalShift,
+        roomBytes,
+        blocks,
+        Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
+  }
+
+  ReadyBlocks(
+      int classes, int intervalShift, int roomBytes, List<PooledBlock> blocks, Stripes stripes) {
+    this.intervalShift = intervalShift;
+    this.belowClasses = LifetimePolicy.SMALL_BYTES + 1L - roomBytes;
+    this.stripes = stripes;
+    this.masks = new long[classes];
+    this.wordOf = new int[classes];
+    this.blocks = blocks.toArray(PooledBlock[]::new);
+    this.words = wordAt(blocks.size() + Long.SIZE - 1);
+    int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS - 1);
+    this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
+    this.ready = new long[stripes.count() << stripeShift];
+    for (int number = 0; number < this.blocks.length; number++) {
+      this.blocks[number].readyIn(this, number);
+      put(this.blocks[number]);
+    }
+  }
+
+  private static int wordAt(int number) {
+    return number >>> 6;
+  }
+
+  /** Lets {@link #take} give the blocks of a size class. */
+  void serve(int sizeClass, List<PooledBlock> candidates) {
+    int word = wordAt(candidates.get(0).number());
+    wordOf[sizeClass] = word;
+    for (PooledBlock block : candidates) {
+      if (wordAt(block.number()) == word) {
+        masks[sizeClass] |= block.bit();
+      }
+    }
+  }
+
+  // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
+  // the JIT takes the caller for cold, as it does in the handler of a try-with-resources; the
+  // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
+
+  private int at(int stripe, int word) {
+    return (stripe << stripeShift) | word;
+  }
+
+  /** Claims a block for a size class that this stripe has ready, or gives null. */
+  PooledBlock take(int sizeClass) {
+    int word = wordOf[sizeClass];
+    return takeReady(at(stripes.current(), word), word, masks[sizeClass]);
+  }
+
+  private PooledBlock takeReady(int at, int word, long mask) {
+    long found = ready[at] & mask;
+    return found != 0 ? takeFirst(at, word, found) : null;
+  }
+
+  private PooledBlock takeFirst(int at, int word, long found) {
+    ready[at] &= ~(found & -found);
+    return blockAt(word, found).claimed();
+  }
+
+  private PooledBlock blockAt(int word, long found) {
+    return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
+  }
+
+  /**
+   * Claims one of some blocks from whichever stripe has one ready, this one first, or gives null.
+   */
+  PooledBlock takeFromAny(int first, int count) {
+    int own = stripes.current();
+    PooledBlock block = null;
+    for (int i = 0; i < stripes.count() && block == null; i++) {
+      block = takeFromStripe(stripes.after(own, i), first, first + count - 1);
+    }
+    return block;
+  }
+
+  private PooledBlock takeFromStripe(int stripe, int first, int last) {
+    for (int word = wordAt(first); word <= wordAt(last); word++) {
+      long mask = -1L;
+      if (word == wordAt(first)) {
+        mask &= -1L << first;
+      }
+      if (word == wordAt(last)) {
+        mask &= -1L >>> -(last + 1);
+      }
+      int at = at(stripe, word);
+      for (long found = ready[at] & mask; found != 0; found &= found - 1) {
+        ready[at] &= ~(found & -found);
+        PooledBlock block = blockAt(word, found).claimed();
+        if (block != null) {
+          return block;
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
+   * The size class of a request: {@link LifetimePolicy#index} of its size and the room it needs,
+   * without the division.
+   *
+   * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
+   */
+  int sizeClass(long totalBytes) {
+    return (int) ((totalBytes - belowClasses) >> intervalShift);
+  }
+
+  /** Has somebody told of every block that comes home from now on. */
+  void tell(Runnable whenHome) {
+    // Volatile, as are the states of the blocks: whoever comes home and does not see it yet, is
+    // seen to be home by whoever looks after this.
+    listener = whenHome;
+  }
+
+  /** Not 0 if {@link #settle} is to be called for a block that came home. */
+  int news() {
+    return listener == null ? 0 : 1;
+  }
+
+  /** Tells. */
+  void settle() {
+    Runnable told = listener;
+    if (told != null) {
+      told.run();
+    }
+  }
+
+  /** Notes a block that is home now. */
+  void put(PooledBlock block) {
+    ready[at(stripes.current(), wordAt(block.number()))] |= block.bit();
+  }
+}

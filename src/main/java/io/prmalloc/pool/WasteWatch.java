@@ -1,0 +1,154 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Sees that the shared pool holds more than its traffic needs.
+ *
+ * <p>Threading: {@link #look} one thread at a time; the rest any thread.
+ */
+final class WasteWatch {
+
+  // Nobody tells of use. The blocks count their own, so what was used in a time is found by two
+  // walks: a block that was not out at the first and has no more uses at the second was not
+  // needed. Lists are last in, first out, so blocks that are too many stay at the bottom. And
+  // blocks
+  // can be too large: at every look those that are out tell how many of their bytes are asked for.
+  //
+  //   used     bytes of the blocks that were used
+  //   needed   the same times the part of them that is asked for
+  //
+  // A plan has a useless part if its arena is much larger than what is used, or if the traffic
+  // needs
+  // less than it did when the plan took over (blocks are larger than asked for under any plan, so
+  // only the change tells). Both must hold for a whole idle time, with traffic. Then statistics are
+  // collected, as after misses; if the plan they give is not smaller, the old one stays.
+  //
+  // Hysteresis: after a try that gained nothing the next wait is twice as long, and also if the
+  // pool
+  // had to grow again soon after it had shrunk, as it has where demand comes in bursts. Several
+  // quiet waits in a row make the next one half as long.
+
+  /** How often the pool is looked at within the idle time. */
+  static final int LOOKS = 16;
+
+  private static final int MAX_DOUBLINGS = 8;
+
+  /** After so many waits without a reason to act, the next is half as long. */
+  private static final int QUIET_WAITS = 8;
+
+  private static final double MIN_FILLED = 0.5;
+
+  /** With fewer samples than this, nothing is said about how full blocks are. */
+  private static final int MIN_SAMPLES = 16;
+
+  private final ReplanSettings settings;
+  private final Supplier<BinTable> bins;
+  private final Replanner replanner;
+
+  // Under the lock of this object.
+  private BinTable watched;
+  private List<PooledBlock> blocks;
+  private long[] usesBefore;
+  private long sampledBytes;
+  private long sampledCapacity;
+  private int samples;
+  private int looks;
+  private double neededAtFirst;
+  private int doublings;
+  private int quietWaits;
+  private boolean shrunk;
+
+  WasteWatch(ReplanSettings settings, Supplier<BinTable> bins, Replanner replanner) {
+    this.settings = settings;
+    this.bins = bins;
+    this.replanner = replanner;
+  }
+
+  /** To be called {@link #LOOKS} times within the idle time. */
+  synchronized void look() {
+    BinTable table = bins.get();
+    if (table == null || replanner.isCollecting()) {
+      watched = null;
+      return;
+    }
+    if (table != watched) {
+      noteSuccession();
+      watched = table;
+      blocks = table.blocks();
+      neededAtFirst = 0;
+      begin();
+      return;
+    }
+    sample();
+    if (++looks >= LOOKS << doublings) {
+      judge(table);
+      begin();
+    }
+  }
+
+  private void noteSuccession() {
+    Replanner.Outcome outcome = replanner.takeOutcome();
+    if (outcome == Replanner.Outcome.IN_VAIN || (outcome == Replanner.Outcome.GREW && shrunk)) {
+      doublings = Math.min(MAX_DOUBLINGS, doublings + 1);
+      quietWaits = 0;
+    }
+    if (outcome != Replanner.Outcome.NONE) {
+      shrunk = outcome == Replanner.Outcome.SHRANK;
+    }
+  }
+
+  private void begin() {
+    usesBefore = new long[blocks.size()];
+    for (int i = 0; i < usesBefore.length; i++) {
+      long stamp = blocks.get(i).stamp();
+      usesBefore[i] = Block.useOf(stamp) - (Block.isOut(stamp) ? 1 : 0);
+    }
+    sampledBytes = 0;
+    sampledCapacity = 0;
+    samples = 0;
+    looks = 0;
+  }
+
+  private void sample() {
+    for (PooledBlock block : blocks) {
+      long stamp = block.stamp();
+      long bytes = Block.isOut(stamp) ? block.bytesIn(stamp) : -1;
+      if (bytes >= 0) {
+        sampledBytes += bytes;
+        sampledCapacity += block.capacityBytes();
+        samples++;
+      }
+    }
+  }
+
+  private void judge(BinTable table) {
+    long used = 0;
+    long uses = 0;
+    for (int i = 0; i < usesBefore.length; i++) {
+      long more = blocks.get(i).uses() - usesBefore[i];
+      used += more > 0 ? blocks.get(i).capacityBytes() : 0;
+      uses += more;
+    }
+    if (uses < 2L * usesBefore.length) {
+      // Too little goes on to learn from; what an idle pool holds is a matter for a trim.
+      return;
+    }
+    double filled = samples < MIN_SAMPLES ? 1 : (double) sampledBytes / sampledCapacity;
+    double needed = used * filled;
+    boolean spare = table.arenaBytes() > settings.spare() * used;
+    boolean fewer =
+        neededAtFirst > settings.gain() * settings.gain() * needed || filled < MIN_FILLED;
+    if (neededAtFirst == 0) {
+      neededAtFirst = needed;
+    }
+    if ((spare || fewer) && replanner.shrink(table.arenaBytes())) {
+      quietWaits = 0;
+    } else if (++quietWaits >= QUIET_WAITS && doublings > 0) {
+      doublings--;
+      quietWaits = 0;
+    }
+  }
+}

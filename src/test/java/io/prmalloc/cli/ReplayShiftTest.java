@@ -1,0 +1,140 @@
+package io.prmalloc.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What {@code replay --shift} shows of traffic that changes. */
+class ReplayShiftTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static Outcome outcome(String... options) {
+    List<String> args =
+        new ArrayList<>(
+            List.of(
+                "replay",
+                "sample:mobilenet",
+                "--shift=sample:mobilenet-v1",
+                "--shift=sample:mobilenet",
+                "--steps=150",
+                "--idle=0.2",
+                "--api=handle"));
+    args.addAll(List.of(options));
+    return Outcome.of(args.toArray(new String[0]));
+  }
+
+  private static JsonNode phases(String... options) throws IOException {
+    String[] withJson = new String[options.length + 1];
+    withJson[0] = "--json";
+    System.arraycopy(options, 0, withJson, 1, options.length);
+    Outcome outcome = outcome(withJson);
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    JsonNode document = JSON.readTree(outcome.out());
+    assertEquals("sample:mobilenet", document.get("input").asText());
+    assertEquals(2, document.get("shift").size());
+    assertEquals(0.2, document.get("idleSeconds").asDouble());
+    JsonNode phases = document.get("runs").get(0).get("phases");
+    assertEquals(3, phases.size());
+    for (JsonNode phase : phases) {
+      checkMemory(phase);
+    }
+    return phases;
+  }
+
+  private static void checkMemory(JsonNode phase) {
+    long end = phase.get("endReservedBytes").asLong();
+    assertTrue(phase.get("steps").asInt() >= 100, phase::toString);
+    assertTrue(phase.get("peakReservedBytes").asLong() >= end, phase::toString);
+    assertTrue(end <= 1.1 * phase.get("newPlanBytes").asLong(), phase::toString);
+    assertTrue(phase.get("timesNewPlan").asDouble() <= 1.1, phase::toString);
+  }
+
+  @Test
+  void shouldShowHowTheSharedPoolFollows() throws IOException {
+    JsonNode phases = phases("--touch=none");
+    assertEquals(0, phases.get(0).get("startReservedBytes").asLong());
+    assertEquals(0, phases.get(0).get("replans").asInt());
+    assertTrue(phases.get(0).get("misses").asInt() > 0, "those of warm-up");
+    assertEquals(1, phases.get(2).get("replans").asInt());
+    // 512 requests of some 60 a step find nothing, and then twelve steps are learnt.
+    int steps = phases.get(2).get("stepsToHits").asInt();
+    assertTrue(steps > 12 && steps < 60, phases::toString);
+    long first = phases.get(0).get("endReservedBytes").asLong();
+    assertEquals(first, phases.get(1).get("startReservedBytes").asLong());
+    assertEquals(first, phases.get(2).get("endReservedBytes").asLong());
+  }
+
+  @Test
+  void shouldShowHowPlannedStepsFollow() throws IOException {
+    JsonNode phases = phases("--planned", "--touch=none");
+    // Three steps are learnt, and one that misses does not spoil the rate of a hundred.
+    assertEquals(2, phases.get(0).get("stepsToHits").asInt());
+    assertEquals(2, phases.get(1).get("stepsToHits").asInt());
+    // What was learnt is kept, so that only an arena must be made.
+    assertTrue(phases.get(2).get("misses").asInt() < phases.get(0).get("misses").asInt());
+    assertEquals(0, phases.get(2).get("replans").asInt());
+    assertEquals(0, phases.get(2).get("departedSteps").asInt());
+  }
+
+  @Test
+  void shouldCheckEveryByteOfSeveralThreads() throws IOException {
+    Outcome outcome =
+        Outcome.of(
+            "replay",
+            "sample:mobilenet-v1",
+            "--shift=sample:mobilenet-v2",
+            "--steps=100",
+            "--idle=0.2",
+            "--policies=reference",
+            "--allocator=pool,planned",
+            "--threads=3",
+            "--touch=all",
+            "--json");
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    JsonNode runs = JSON.readTree(outcome.out()).get("runs");
+    assertFalse(runs.get(0).get("planned").asBoolean());
+    assertTrue(runs.get(1).get("planned").asBoolean());
+    for (JsonNode run : runs) {
+      assertFalse(run.get("phases").get(1).get("stepsToHits").isNull(), run::toString);
+      run.get("phases").forEach(ReplayShiftTest::checkMemory);
+    }
+  }
+
+  @Test
+  void shouldPrintATableForPeople() {
+    Outcome outcome = outcome("--planned", "--touch=none");
+    assertEquals("", outcome.err());
+    List<String> lines = outcome.out().lines().toList();
+    assertEquals("sample:mobilenet, then sample:mobilenet-v1, then sample:mobilenet", lines.get(0));
+    assertEquals("planned:", lines.get(3));
+    assertTrue(lines.get(4).startsWith("trace "), outcome::out);
+    assertTrue(lines.get(6).matches("sample:mobilenet-v1 +\\d+ +2 .*"), outcome::out);
+  }
+
+  @Test
+  void shouldRefuseAllocatorsThatDoNotLearn() {
+    Outcome outcome = outcome("--allocator=direct");
+    assertEquals(2, outcome.exitCode());
+    assertEquals(
+        "prmalloc: allocator direct does not learn, so traffic cannot shift for it\n",
+        outcome.err());
+    assertFalse(outcome.out().contains("trace"), outcome::out);
+  }
+
+  @Test
+  void shouldNameTheTraceThatIsNotThere() {
+    Outcome outcome = outcome("--shift=absent", "--shift-batch=2");
+    assertEquals(2, outcome.exitCode());
+    assertEquals("prmalloc: absent: is not there\n", outcome.err());
+  }
+}

@@ -1,0 +1,232 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.Allocation;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is noted of free blocks when threads take turns, and what comes of it when it is wrong. */
+class ReadyBlocksTest {
+
+  private static final int NONE = -1;
+
+  private static List<Integer> take(ReadyBlocks ready, int sizeClass, int count) {
+    List<Integer> numbers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      PooledBlock block = ready.take(sizeClass);
+      numbers.add(block == null ? NONE : block.number());
+    }
+    return numbers;
+  }
+
+  private static PooledBlock takeAny(ReadyBlocks ready, Buffer buffer) {
+    return ready.takeFromAny(buffer.firstNumber(), buffer.count());
+  }
+
+  /** Runs on a thread whose stripe is another than this one's. */
+  private static <T> T onAnotherStripe(Stripes stripes, Callable<T> work) throws Exception {
+    int own = stripes.current();
+    while (true) {
+      FutureTask<T> task = new FutureTask<>(() -> stripes.current() == own ? null : work.call());
+      Thread thread = new Thread(task);
+      thread.start();
+      T result = task.get();
+      if (result != null) {
+        return result;
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8, 64})
+  void shouldGiveTheFirstThatIsHomeWhenOneThreadWorks(int stripes) {
+    Buffer buffer = Buffers.buffer(0, 4);
+    ReadyBlocks ready = Buffers.ready(stripes, buffer);
+    PooledBlock one = ready.take(0);
+    PooledBlock two = ready.take(0);
+    PooledBlock three = ready.take(0);
+    assertEquals(List.of(0, 1, 2), List.of(one.number(), two.number(), three.number()));
+    Allocation first = one.open(1);
+    Allocation second = two.open(1);
+    three.open(1);
+    second.close();
+    assertEquals(List.of(1), take(ready, 0, 1));
+    first.close();
+    assertEquals(List.of(0, 3, NONE), take(ready, 0, 3));
+  }
+
+  @Test
+  void shouldKeepSizeClassesApartWhenThereAreSeveral() {
+    Buffer small = Buffers.buffer(0, 2);
+    Buffer large = Buffers.buffer(2, 3);
+    ReadyBlocks ready = Buffers.ready(8, small, large);
+    assertNull(ready.take(1), "no block is of this class");
+    assertEquals(List.of(2, 3, 4, NONE), take(ready, 2, 4));
+    assertEquals(List.of(0, 1, NONE), take(ready, 0, 3));
+    assertNull(takeAny(ready, small));
+    assertNull(takeAny(ready, large));
+  }
+
+  @Test
+  void shouldGiveTheSmallestFirstWhenAClassMayBorrow() {
+    BinTable table = Buffers.table(true, 1, 2, 1);
+    List<Integer> numbers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      PooledBlock block = table.take(Buffers.bytesOf(0));
+      numbers.add(block == null ? NONE : block.number());
+    }
+    assertEquals(List.of(0, 1, 2, NONE), numbers, "its own, then those of the next bin, no others");
+    assertEquals(3, table.take(Buffers.bytesOf(1)).number(), "the next bin borrows as well");
+  }
+
+  /** More blocks than a word has bits, in bins of which some begin in the middle of a word. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 63, 64, 65, 127, 128, 129, 1000})
+  void shouldGiveEveryBlockOnceWhenThereAreMoreThanAWordHolds(int count) {
+    Buffer first = Buffers.buffer(0, 40);
+    Buffer second = Buffers.buffer(1, count);
+    Buffer third = Buffers.buffer(2, 3);
+    ReadyBlocks ready = Buffers.ready(4, first, second, third);
+    for (int round = 0; round < 2; round++) {
+      List<Allocation> out = new ArrayList<>();
+      List<Integer> numbers = new ArrayList<>();
+      for (PooledBlock block = claim(ready, second); block != null; block = claim(ready, second)) {
+        numbers.add(block.number());
+        out.add(block.open(1));
+      }
+      Collections.sort(numbers);
+      assertEquals(IntStream.range(40, 40 + count).boxed().toList(), numbers);
+      out.forEach(Allocation::close);
+    }
+    assertEquals(0, ready.take(0).number());
+    assertEquals(40 + count, ready.take(2).number());
+  }
+
+  /** Without asking the blocks. */
+  private static PooledBlock claim(ReadyBlocks ready, Buffer buffer) {
+    PooledBlock block = ready.take(buffer.bin());
+    return block != null ? block : takeAny(ready, buffer);
+  }
+
+  @Test
+  void shouldKeepStripesApartWhenThereAreManyWords() throws Exception {
+    for (int count : new int[] {1, 64, 65, 1024, 1025, 3000}) {
+      Buffer buffer = Buffers.buffer(0, count);
+      ReadyBlocks ready = Buffers.ready(16, buffer);
+      assertEquals(
+          count,
+          onAnotherStripe(
+              new Stripes(16),
+              () -> {
+                assertNull(ready.take(0), "what is ready is another stripe's");
+                List<Allocation> out = new ArrayList<>();
+                PooledBlock block = takeAny(ready, buffer);
+                while (block != null) {
+                  out.add(block.open(1));
+                  block = takeAny(ready, buffer);
+                }
+                out.forEach(Allocation::close);
+                assertNotNull(ready.take(0), "they came home to this stripe");
+                return out.size();
+              }),
+          "of " + count);
+      assertNull(ready.take(0), "all lie with the other thread");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8, 64})
+  void shouldStealWhenNothingIsReadyHere(int count) throws Exception {
+    Stripes stripes = new Stripes(count);
+    Buffer buffer = Buffers.buffer(0, 2);
+    ReadyBlocks ready = Buffers.ready(count, buffer);
+    int stolen =
+        onAnotherStripe(
+            stripes,
+            () -> {
+              PooledBlock block = takeAny(ready, buffer);
+              block.open(1).close();
+              assertSame(block, ready.take(0), "it came home to this stripe");
+              block.giveUp();
+              ready.put(block);
+              return block.number();
+            });
+    assertEquals(0, stolen);
+    assertEquals(1, ready.take(0).number());
+    assertNull(ready.take(0), "the other one lies with the thief");
+    assertEquals(0, takeAny(ready, buffer).number());
+    assertNull(takeAny(ready, buffer));
+  }
+
+  @Test
+  void shouldDropABlockThatIsBusyWhenItIsMet() {
+    Buffer buffer = Buffers.buffer(0, 3);
+    ReadyBlocks ready = Buffers.ready(1, buffer);
+    PooledBlock first = buffer.blocks().get(0);
+    assertTrue(first.claim(), "by whoever asked it, so it still counts as ready");
+    assertNull(ready.take(0), "a look at one block and no more");
+    assertEquals(1, ready.take(0).number());
+    first.open(1).close();
+    assertEquals(List.of(0, 2, NONE), take(ready, 0, 3));
+  }
+
+  @Test
+  void shouldPassBusyBlocksWhenLookingFurther() {
+    Buffer buffer = Buffers.buffer(0, 200);
+    ReadyBlocks ready = Buffers.ready(1, buffer);
+    for (PooledBlock block : buffer.blocks().subList(0, 199)) {
+      assertTrue(block.claim());
+    }
+    assertEquals(199, takeAny(ready, buffer).number());
+    buffer.blocks().subList(0, 199).forEach(PooledBlock::giveUp);
+    assertNull(takeAny(ready, buffer), "they were dropped");
+    assertEquals(199, Buffers.drain(ready, buffer), "but they are not lost");
+  }
+
+  /** Random hints, which is worse than what races make of them. */
+  @Test
+  void shouldNeitherDoubleNorLoseABlockWhenHintsAreRandom() {
+    for (long seed = 1; seed <= 200; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      Buffer buffer = Buffers.buffer(0, 1 + random.nextInt(150));
+      ReadyBlocks ready = Buffers.ready(1 << random.nextInt(4), buffer);
+      List<Allocation> out = new ArrayList<>();
+      int count = buffer.blocks().size();
+      for (int i = 0; i < 400; i++) {
+        if (random.nextBoolean()) {
+          ready.put(buffer.blocks().get(random.nextInt(count)));
+        } else {
+          PooledBlock forgotten = ready.take(0);
+          if (forgotten != null) {
+            forgotten.giveUp();
+          }
+        }
+        if (random.nextBoolean()) {
+          PooledBlock block = Buffers.claim(ready, buffer);
+          assertEquals(out.size() < count, block != null, "seed " + seed);
+          if (block != null) {
+            assertFalse(block.isLive(), "seed " + seed);
+            out.add(block.open(1));
+          }
+        } else if (!out.isEmpty()) {
+          out.remove(random.nextInt(out.size())).close();
+        }
+      }
+      assertEquals(count - out.size(), Buffers.drain(ready, buffer), "seed " + seed);
+    }
+  }
+}

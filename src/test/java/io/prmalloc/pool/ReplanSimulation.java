@@ -1,0 +1,266 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.MmapOptions;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * Runs a real pool over generated traffic that changes, with different settings for when a plan
+ * gives way, and tells what each costs. Time is counted in steps: sixteen looks at what is of no
+ * use take {@link #IDLE_STEPS} steps.
+ */
+@SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
+final class ReplanSimulation {
+
+  /** The idle time. */
+  static final int IDLE_STEPS = 64;
+
+  private static final int STEPS = 3000;
+  private static final int TENSORS = 30;
+  private static final int ALIVE = 4;
+
+  /** Traffic: the sizes that a step asks for. */
+  enum Traffic {
+    /** Batch 2, 8 and 2 again. */
+    BATCH {
+      @Override
+      long[] sizes(int step) {
+        return model(1, step / 1000 == 1 ? 8 : 2);
+      }
+    },
+    /** One model, and then a smaller one. */
+    MODEL {
+      @Override
+      long[] sizes(int step) {
+        return step < STEPS / 2 ? model(1, 4) : model(2, 2);
+      }
+    },
+    /** Every hundred steps all is three parts in a hundred larger. */
+    DRIFT {
+      @Override
+      long[] sizes(int step) {
+        int drifts = step / 100;
+        return model(1, 2 * Math.pow(1.03, drifts));
+      }
+    },
+    /** Five steps of four times the batch, every three hundred steps. */
+    BURSTS {
+      @Override
+      long[] sizes(int step) {
+        return model(1, step % 300 >= 295 ? 8 : 2);
+      }
+    },
+    /** One step in ten asks for one tensor that was never seen, of a size of its own. */
+    ODD {
+      @Override
+      long[] sizes(int step) {
+        long[] sizes = model(1, 2);
+        if (step % 10 == 9) {
+          sizes[step / 10 % TENSORS] = 4_000_000 + 40_000L * (step / 10);
+        }
+        return sizes;
+      }
+    },
+    /** Two thirds of an hour little is asked for, one third much. */
+    DAY_AND_NIGHT {
+      @Override
+      long[] sizes(int step) {
+        return model(1, step % 600 < 400 ? 2 : 3.6);
+      }
+    };
+
+    abstract long[] sizes(int step);
+
+    /** What the traffic is most of the time, for a comparison. */
+    private boolean isOdd(int step) {
+      return (this == BURSTS && step % 300 >= 295) || (this == ODD && step % 10 == 9);
+    }
+  }
+
+  /**
+   * What a pool made of it, after warm-up.
+   *
+   * @param replans how often a plan gave way
+   * @param missedPercent requests that found no block, of 100
+   * @param extraPercent reserved bytes beyond those of a plan for the step, of 100 such bytes, mean
+   *     of all steps
+   * @param slowest the most steps in a row in which more than 1 of 100 requests missed
+   */
+  record Cost(int replans, double missedPercent, double extraPercent, int slowest) {}
+
+  private final SubAllocator source = SubAllocator.mmap(MmapOptions.DEFAULT);
+  private final List<Upkeep.Target> targets = new ArrayList<>();
+  private final Map<Long, Long> aloneBytes = new LinkedHashMap<>();
+  private final ReplanSettings settings;
+
+  private ReplanSimulation(ReplanSettings settings) {
+    this.settings = settings;
+  }
+
+  private static long[] model(long seed, double batch) {
+    SplittableRandom random = new SplittableRandom(seed);
+    long[] sizes = new long[TENSORS];
+    for (int i = 0; i < TENSORS; i++) {
+      sizes[i] = (long) (batch * (33_000 + 20_000L * random.nextInt(10)));
+    }
+    return sizes;
+  }
+
+  static Cost run(Traffic traffic, ReplanSettings settings) {
+    return new ReplanSimulation(settings).run(traffic);
+  }
+
+  private Cost run(Traffic traffic) {
+    double extra = 0;
+    int counted = 0;
+    int slow = 0;
+    int slowest = 0;
+    try (TensorPoolAllocator pool = newPool(source)) {
+      warmUp(pool, traffic.sizes(0));
+      long unservedBefore = unserved(pool);
+      for (int step = 0; step < STEPS; step++) {
+        long before = unserved(pool);
+        long[] sizes = traffic.sizes(step);
+        step(pool, sizes, step % (IDLE_STEPS / WasteWatch.LOOKS) == 0);
+        slow = 100 * (unserved(pool) - before) > sizes.length ? slow + 1 : 0;
+        slowest = Math.max(slowest, slow);
+        if (!traffic.isOdd(step)) {
+          extra += (double) source.bytesReserved() / alone(sizes) - 1;
+          counted++;
+        }
+      }
+      return new Cost(
+          pool.poolStats().replans(),
+          100.0 * (unserved(pool) - unservedBefore) / ((long) STEPS * TENSORS),
+          100 * extra / counted,
+          slowest);
+    }
+  }
+
+  private TensorPoolAllocator newPool(SubAllocator memory) {
+    return TensorPoolAllocator.builder()
+        .subAllocator(memory)
+        .startStatisticStep(0)
+        .executor(Runnable::run)
+        .replanWhen(settings.withIdle(Duration.ofHours(1)))
+        .upkeep(
+            (target, period) -> {
+              targets.add(target);
+              return () -> {};
+            })
+        .build();
+  }
+
+  private static long unserved(TensorPoolAllocator pool) {
+    PoolStats stats = pool.poolStats();
+    return stats.misses() + stats.nullBins();
+  }
+
+  private long alone(long... sizes) {
+    return aloneBytes.computeIfAbsent(
+        sizes[0] << 24 | sizes[1],
+        key -> {
+          SubAllocator own = SubAllocator.mmap(MmapOptions.DEFAULT);
+          try (TensorPoolAllocator fresh =
+              TensorPoolAllocator.builder()
+                  .subAllocator(own)
+                  .startStatisticStep(0)
+                  .executor(Runnable::run)
+                  .build()) {
+            warmUp(fresh, sizes);
+            return own.bytesReserved();
+          }
+        });
+  }
+
+  private void warmUp(TensorPoolAllocator pool, long... sizes) {
+    while (!pool.isPooling()) {
+      step(pool, sizes, false);
+    }
+  }
+
+  /** Each tensor lives for a few requests; the look is in the middle. */
+  private void step(TensorPoolAllocator pool, long[] sizes, boolean look) {
+    try (ScopedMemoryCollector step = pool.collect()) {
+      Deque<Allocation> live = new ArrayDeque<>();
+      for (int i = 0; i < sizes.length; i++) {
+        live.add(pool.allocate(sizes[i]));
+        if (live.size() > ALIVE) {
+          live.poll().close();
+        }
+        if (look && i == sizes.length / 2) {
+          targets.forEach(Upkeep.Target::look);
+        }
+      }
+      live.forEach(Allocation::close);
+    }
+  }
+
+  private static Map<String, ReplanSettings> grid() {
+    ReplanSettings d = ReplanSettings.DEFAULTS;
+    Map<String, ReplanSettings> grid = new LinkedHashMap<>();
+    grid.put("default", d);
+    for (int window : new int[] {32, 64, 256, 1024}) {
+      grid.put("window " + window, with(d, window, d.windows(), d.percent()));
+    }
+    for (int windows : new int[] {1, 2, 6}) {
+      grid.put("windows " + windows, with(d, d.window(), windows, d.percent()));
+    }
+    for (int percent : new int[] {0, 1, 5, 10}) {
+      grid.put("percent " + percent, with(d, d.window(), d.windows(), percent));
+    }
+    for (double spare : new double[] {1.05, 1.1, 1.5, 2}) {
+      grid.put(
+          "spare " + spare,
+          new ReplanSettings(d.window(), d.windows(), d.percent(), d.idle(), spare, d.gain()));
+    }
+    for (double gain : new double[] {1.01, 1.1, 1.3}) {
+      grid.put(
+          "gain " + gain,
+          new ReplanSettings(d.window(), d.windows(), d.percent(), d.idle(), d.spare(), gain));
+    }
+    return grid;
+  }
+
+  private static ReplanSettings with(ReplanSettings d, int window, int windows, int percent) {
+    return new ReplanSettings(window, windows, percent, d.idle(), d.spare(), d.gain());
+  }
+
+  /** Prints a table in Markdown: re-plans / missed % / extra %. */
+  public static void main(String[] args) {
+    StringBuilder head = new StringBuilder("| setting |");
+    StringBuilder line = new StringBuilder("| --- |");
+    for (Traffic traffic : Traffic.values()) {
+      head.append(' ').append(traffic.name().toLowerCase(Locale.ROOT).replace('_', ' '));
+      head.append(" |");
+      line.append(" --- |");
+    }
+    System.out.println(head + "\n" + line);
+    grid()
+        .forEach(
+            (name, settings) -> {
+              StringBuilder row = new StringBuilder("| " + name + " |");
+              for (Traffic traffic : Traffic.values()) {
+                Cost cost = run(traffic, settings);
+                row.append(
+                    String.format(
+                        Locale.ROOT,
+                        " %d / %.2f / %.0f |",
+                        cost.replans(),
+                        cost.missedPercent(),
+                        cost.extraPercent()));
+              }
+              System.out.println(row);
+            });
+  }
+}

@@ -1,0 +1,154 @@
+package io.prmalloc.trace.replay;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.SharedData;
+import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.TraceInput;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Traffic that changes, with every byte checked, and what the pool then holds. */
+class ShiftReplayerTest {
+
+  private static final Duration IDLE = Duration.ofMillis(150);
+
+  private static final int THREADS = 8;
+
+  /** A pool learns for twelve steps of all threads together, at least. */
+  private static final int LEARNING = 20;
+
+  /** This many requests find nothing before statistics are collected anew. */
+  private static final int UNSERVED = 4 * 128;
+
+  private static final ReplayOptions OPTIONS =
+      ReplayOptions.DEFAULT
+          .withSteps(100)
+          .withApi(Api.HANDLE)
+          .withThreads(THREADS)
+          .withTouch(Touch.ALL);
+
+  /** A step of a model: layer after layer, and at times something is kept for longer. */
+  private static Trace model(long seed, int tensors, int batch) {
+    SplittableRandom random = new SplittableRandom(seed);
+    // A network has many tensors of few sizes.
+    long[] sizes = new long[10];
+    for (int i = 0; i < sizes.length; i++) {
+      sizes[i] = random.nextInt(4) == 0 ? 4_000 : 20_000 + random.nextInt(40_000);
+    }
+    Trace.Builder trace = Trace.builder("model " + seed + " batch " + batch);
+    List<String> live = new ArrayList<>();
+    for (int tensor = 0; tensor < tensors; tensor++) {
+      long bytes = batch * sizes[random.nextInt(sizes.length)];
+      String id = "t" + tensor;
+      trace.allocate(id, bytes);
+      live.add(id);
+      while (live.size() > (tensor % 5 == 0 ? 4 : 2)) {
+        trace.release(live.remove(0));
+      }
+    }
+    return trace.build();
+  }
+
+  private static ShiftRun run(ReplayAllocator allocator, ReplayOptions options, Trace... traces)
+      throws InterruptedException {
+    ShiftRun run = new ShiftReplayer(List.of(traces), options, IDLE).run(allocator, null);
+    assertEquals(Optional.empty(), run.failure());
+    assertEquals(traces.length, run.phases().size());
+    return run;
+  }
+
+  private static void checkMemory(ShiftRun run) {
+    for (ShiftPhase phase : run.phases()) {
+      assertTrue(phase.ratio() <= 1.1, () -> phase + " holds " + phase.ratio() + " times its plan");
+      assertTrue(phase.peakBytes() >= phase.endBytes(), phase::toString);
+    }
+  }
+
+  /**
+   * @param planned how many requests of a step are planned, at least
+   */
+  private static void checkShared(ShiftRun run, int planned) {
+    for (ShiftPhase phase : run.phases()) {
+      int steps = phase.stepsToHits().orElse(Integer.MAX_VALUE);
+      // At least 2 of 100 requests find nothing; in these traces, half of them.
+      int noticed = 2 * UNSERVED / (THREADS * planned);
+      assertTrue(steps <= noticed + LEARNING, run::toString);
+      assertTrue(phase.replans() <= 1, run::toString);
+    }
+    checkMemory(run);
+  }
+
+  private static void checkPlanned(ShiftRun run) {
+    for (ShiftPhase phase : run.phases()) {
+      // Three that are alike, and one arena more for every thread.
+      assertTrue(phase.stepsToHits().orElse(Integer.MAX_VALUE) <= 3 + THREADS, run::toString);
+      assertEquals(0, phase.departedSteps(), run::toString);
+    }
+    checkMemory(run);
+  }
+
+  @Test
+  void shouldFollowTheBatchWhenMemoryIsShared() throws InterruptedException {
+    checkShared(
+        run(ReplayAllocator.POOL, OPTIONS, model(2, 60, 2), model(2, 60, 8), model(2, 60, 2)), 30);
+  }
+
+  @Test
+  void shouldFollowTheModelWhenMemoryIsShared() throws InterruptedException {
+    checkShared(run(ReplayAllocator.POOL, OPTIONS, model(2, 60, 4), model(4, 60, 4)), 20);
+  }
+
+  @Test
+  void shouldFollowTheBatchWhenStepsArePlanned() throws InterruptedException {
+    checkPlanned(
+        run(ReplayAllocator.PLANNED, OPTIONS, model(2, 60, 2), model(2, 60, 8), model(2, 60, 2)));
+  }
+
+  @Test
+  void shouldFollowTheModelWhenStepsArePlanned() throws InterruptedException {
+    checkPlanned(run(ReplayAllocator.PLANNED, OPTIONS, model(2, 60, 4), model(4, 60, 4)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"POOL, Squeezenet, 60", "PLANNED, Squeezenet, 3", "POOL, MobilenetV2, 60"})
+  void shouldFollowTheBatchOfRealTraces(ReplayAllocator allocator, String model, int most)
+      throws InterruptedException {
+    Trace two = shared(model, 2);
+    Trace eight = shared(model, 8);
+    ShiftRun run =
+        run(
+            allocator,
+            OPTIONS.withThreads(1).withTouch(Touch.NONE).withMemory(Memory.MMAP),
+            two,
+            eight,
+            two);
+    for (ShiftPhase phase : run.phases()) {
+      assertTrue(phase.stepsToHits().orElse(Integer.MAX_VALUE) <= most, run::toString);
+    }
+    checkMemory(run);
+  }
+
+  private static Trace shared(String model, int batch) {
+    return new TraceInput(SharedData.path("mnn/" + model).toString(), null, batch).read();
+  }
+
+  @Test
+  void shouldRefuseWhatCannotBeRun() {
+    Trace huge = Trace.builder("huge").allocate("a", 1L << 40).build();
+    assertThrows(
+        IllegalArgumentException.class, () -> new ShiftReplayer(List.of(huge), OPTIONS, IDLE));
+    assertThrows(IllegalArgumentException.class, () -> new ShiftReplayer(List.of(), OPTIONS, IDLE));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new ShiftReplayer(List.of(model(1, 3, 1)), OPTIONS, Duration.ofNanos(-1)));
+  }
+}
