@@ -21,9 +21,8 @@ final class SizeClassPlans {
   // Both are packed as the reference's are.
   //
   // The pool finds a class by a subtraction and a shift, so geometric classes are made of classes
-  // of
-  // 4 KiB: a block has the size of the last one in a group, and the others have no blocks but may
-  // use those, before all that the group may use.
+  // of 4 KiB: a block has the size of the last one in a group, and the others have no blocks but
+  // may use those, before all that the group may use.
 
   /** The step between finer classes. */
   static final int FINER_BYTES = 2 * 1024;
@@ -41,7 +40,7 @@ final class SizeClassPlans {
         pack(made, intervalBytes, bytes -> bytes), made.steps(), made.concurrentSteps());
   }
 
-  /** Classes that grow by a twelfth each, rounded up to 4 KiB. */
+  /** Eight classes from a power of two to the next, rounded up to 4 KiB. */
   static LifetimePlan geometric(LifetimePlan made) {
     LifetimePolicy policy = pack(made, INTERVAL_BYTES, SizeClassPlans::geometricBytes);
     LifetimePlan groups = LifetimePlan.of(policy, made.steps(), made.concurrentSteps());

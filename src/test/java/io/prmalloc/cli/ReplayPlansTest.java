@@ -65,7 +65,7 @@ class ReplayPlansTest {
 
   @Test
   void shouldReplayIsolated() throws IOException {
-    JsonNode planned = replay("--isolation=zero,canaries", "--planned", "--touch=all");
+    JsonNode planned = replay("--isolation=zero,canaries", "--planned");
     assertEquals(3, planned.get("plannedSteps").asInt());
     // Canaries need room.
     assertTrue(planned.get("arenaBytes").asLong() > 51_841_024);
