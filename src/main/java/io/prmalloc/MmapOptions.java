@@ -59,8 +59,8 @@ public record MmapOptions(
   /**
    * The same with or without guard pages. With them a region ends where the page behind it begins,
    * or less than its alignment before, and a pool gives every block of more than 32 KiB a region of
-   * its own: a write past the end of such a block, or a page in front of it, ends the process with a
-   * segmentation fault. Each region costs three mappings, of which Linux allows some 65,000.
+   * its own: a write past the end of such a block, or a page in front of it, ends the process with
+   * a segmentation fault. Each region costs three mappings, of which Linux allows some 65,000.
    *
    * <p>Threading: any thread.
    */

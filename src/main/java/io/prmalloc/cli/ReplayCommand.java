@@ -1,6 +1,9 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.Allocator;
+import io.prmalloc.Isolation;
 import io.prmalloc.pool.PoolPolicies;
+import io.prmalloc.report.PoolPage;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.Api;
 import io.prmalloc.trace.replay.Memory;
@@ -146,7 +149,8 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "KIND",
       defaultValue = "direct",
       description =
-          "Where pool and cpu take memory from: direct (byte buffers) or mmap. Default:"
+          "Where pool and cpu take memory from: direct (byte buffers), mmap, or guarded (mmap with"
+              + " pages around it that nobody may touch). Default:"
               + " ${DEFAULT-VALUE}.")
   private Memory memory;
 
@@ -159,6 +163,16 @@ final class ReplayCommand implements Callable<Integer> {
   private PoolPolicies policies;
 
   @Option(
+      names = "--isolation",
+      paramLabel = "WORDS",
+      converter = IsolationWords.class,
+      description =
+          "What the pool does to keep users apart: zero or poison, which fills memory that comes"
+              + " back, and canaries, which finds writes behind its end; separated by commas."
+              + " Default: none.")
+  private Isolation isolation;
+
+  @Option(
       names = "--plan",
       paramLabel = "FILE",
       description = "The pool starts warm, with the plan that this file holds.")
@@ -169,6 +183,22 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "Write the pool's plan to this file when the run is over.")
   private Path keepPlan;
+
+  @Option(
+      names = "--planning-time",
+      paramLabel = "SECONDS",
+      description =
+          "How long the exact planner looks for a smaller plan of a planned step; 0 for not at all."
+              + " Default: 1.")
+  private Double planningSeconds;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description =
+          "Also draw what a pool learns from INPUT, an HTML page: lifetimes by size class, the plan"
+              + " that is chosen, and what every other plan would cost.")
+  private Path page;
 
   @ArgGroup(exclusive = false, multiplicity = "0..*")
   private List<ShiftArguments> shifts = new ArrayList<>();
@@ -210,8 +240,13 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.ofNullable(policies),
                 Optional.ofNullable(plan),
                 Optional.ofNullable(keepPlan),
-                Optional.empty()));
+                Optional.empty(),
+                planningTime(),
+                Optional.ofNullable(isolation)));
     Trace trace = input.read();
+    if (page != null) {
+      writePage(trace);
+    }
     if (!shifts.isEmpty()) {
       return shift(trace, options);
     }
@@ -224,6 +259,19 @@ final class ReplayCommand implements Callable<Integer> {
     }
     ReplayReport report = new ReplayReport(input.input(), trace, options, runs);
     return print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  private Optional<Duration> planningTime() {
+    return Optional.ofNullable(planningSeconds)
+        .map(seconds -> Duration.ofNanos(Math.round(seconds * 1e9)));
+  }
+
+  private void writePage(Trace trace) {
+    int headerBytes = api == Api.RAW ? (int) Allocator.DEFAULT_ALIGNMENT : 0;
+    PoolPolicies chosen = policies == null ? PoolPolicies.ALL : policies;
+    OutputFile.write(
+        page,
+        PoolPage.html(trace, headerBytes, chosen, planningTime().orElse(Duration.ofSeconds(1))));
   }
 
   private Integer print(String text, List<String> failures) {

@@ -198,9 +198,8 @@ public enum MemoryStrategy {
    *
    * <p>{@link #GREEDY_BY_SIZE} has a way of its own: the largest tensor first, each into the
    * smallest gap between the tensors that are alive with it, the lowest of equally small ones; if
-   * none is large enough, on top. Close to O(n log² n) where lives are short against the whole run;
-   * where most tensors are alive at once the gaps themselves are many, and it comes near O(n²). All
-   * others lay their objects end to end.
+   * none is large enough, on top. Close to O(n log² n), whether lives are short or most tensors are
+   * alive at once; O(n²) for inputs made to be slow. All others lay their objects end to end.
    *
    * <p>Threading: any thread.
    *

@@ -10,7 +10,7 @@ import java.util.Collection;
  */
 final class RectangleTree {
 
-  // A k-d tree with leaves of up to 24 rectangles. A full leaf halves its cell along one of three
+  // A k-d tree with leaves of up to 48 rectangles. A full leaf halves its cell along one of three
   // axes: first tick, last tick, start. No two rectangles agree in all three. Cells are halved in
   // the middle, not at the median of what is in them, so the tree needs no rebalancing, whatever
   // comes in which order: no path is longer than the coordinates have bits. The cell of the root
@@ -42,7 +42,7 @@ final class RectangleTree {
     boolean touches(long start, long end, int first, int last);
   }
 
-  private static final int LEAF_SIZE = 24;
+  private static final int LEAF_SIZE = 48;
   private static final int FIRST = 0;
   private static final int LAST = 1;
   private static final int START = 2;

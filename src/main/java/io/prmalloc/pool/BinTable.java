@@ -182,7 +182,8 @@ final class BinTable {
     return Math.max(bin.alignment(), MIN_ALIGNMENT);
   }
 
-  private static long strideBytes(BinPlan bin) {
+  /** From one block of a bin to the next. */
+  static long strideBytes(BinPlan bin) {
     return (bin.chunkBytes() + alignment(bin) - 1) & -alignment(bin);
   }
 

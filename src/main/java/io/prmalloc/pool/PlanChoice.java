@@ -2,7 +2,6 @@ package io.prmalloc.pool;
 
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
-import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -49,14 +48,18 @@ final class PlanChoice {
         () -> Optional.of(SizeClassPlans.linear(made, SizeClassPlans.FINER_BYTES)));
   }
 
-  /** Every plan that may compete, in an order for people, however large. */
-  static List<PlanCandidate> all(LifetimePlan made, double maxOversize) {
+  /**
+   * Every plan that may compete, in an order for people, however large.
+   *
+   * @param references what each of the reference's policies found for the same steps
+   */
+  static List<PlanCandidate> all(List<LifetimePlan> references, double maxOversize) {
     List<PlanCandidate> all = new ArrayList<>();
-    for (LifetimePolicy reference : LifetimePolicy.referencePolicies()) {
-      int interval = reference.intervalBytes();
-      String name = "classes of " + interval / 1024 + " KiB";
-      all.add(candidate(name, SizeClassPlans.linear(made, interval), maxOversize));
+    for (LifetimePlan reference : references) {
+      String name = "classes of " + reference.intervalBytes() / 1024 + " KiB";
+      all.add(candidate(name, reference, maxOversize));
     }
+    LifetimePlan made = references.get(0);
     int finer = SizeClassPlans.FINER_BYTES;
     String name = "classes of " + finer / 1024 + " KiB";
     all.add(candidate(name, SizeClassPlans.linear(made, finer), maxOversize));

@@ -85,6 +85,28 @@ final class Rehearsal {
     return blocks.clone();
   }
 
+  /** By life of the first step: position of the bin that serves it, if it is alone. */
+  int[] holders() {
+    start();
+    Player player = new Player(List.of(script(plan.steps().get(0))));
+    player.play(Integer.MAX_VALUE);
+    return player.holders;
+  }
+
+  /** The numbers of lives that begin, or their complements where they end, in order of time. */
+  static int[] events(List<AllocStats> lives) {
+    Integer[] order = new Integer[2 * lives.size()];
+    for (int i = 0; i < lives.size(); i++) {
+      order[2 * i] = i;
+      order[2 * i + 1] = ~i;
+    }
+    Arrays.sort(
+        order,
+        Comparator.comparingLong(
+            event -> event >= 0 ? lives.get(event).beginTick() : lives.get(~event).endTick()));
+    return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
+  }
+
   /** Lives as the pool meets them, in arrays, for it is played many times. */
   private static final class Script {
 
@@ -112,22 +134,14 @@ final class Rehearsal {
     int[] bins = new int[count];
     int[] aboveEnds = new int[count];
     long[] alignments = new long[count];
-    Integer[] order = new Integer[2 * count];
     for (int i = 0; i < count; i++) {
       AllocStats life = lives.get(i);
       int index = LifetimePolicy.index(life.sizeBytes(), plan.intervalBytes());
       bins[i] = Arrays.binarySearch(binIndices, index);
       aboveEnds[i] = aboveEnd(bins[i], (long) (life.sizeBytes() * maxOversize));
       alignments[i] = life.alignment();
-      order[2 * i] = i;
-      order[2 * i + 1] = ~i;
     }
-    Arrays.sort(
-        order,
-        Comparator.comparingLong(
-            event -> event >= 0 ? lives.get(event).beginTick() : lives.get(~event).endTick()));
-    int[] events = Arrays.stream(order).mapToInt(Integer::intValue).toArray();
-    return new Script(events, bins, aboveEnds, alignments);
+    return new Script(events(lives), bins, aboveEnds, alignments);
   }
 
   private int aboveEnd(int bin, long mostBytes) {

@@ -89,7 +89,7 @@ final class StepPacking {
         lives.stream()
             .mapToInt(life -> Arrays.binarySearch(chunkBytes, chunkBytes(life)))
             .toArray();
-    this.events = events(lives);
+    this.events = Rehearsal.events(lives);
     this.free = new int[chunkBytes.length];
     this.taken = new int[lives.size()];
   }
@@ -127,20 +127,6 @@ final class StepPacking {
   private long chunkBytes(AllocStats life) {
     return LifetimePolicy.chunkBytes(
         LifetimePolicy.index(life.sizeBytes(), intervalBytes), intervalBytes);
-  }
-
-  private static int[] events(List<AllocStats> lives) {
-    Integer[] order = new Integer[2 * lives.size()];
-    for (int life = 0; life < lives.size(); life++) {
-      order[2 * life] = life;
-      order[2 * life + 1] = ~life;
-    }
-    Arrays.sort(order, (a, b) -> Long.compare(tick(lives, a), tick(lives, b)));
-    return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
-  }
-
-  private static long tick(List<AllocStats> lives, int event) {
-    return event >= 0 ? lives.get(event).beginTick() : lives.get(~event).endTick();
   }
 
   private LifetimePlan pack() {

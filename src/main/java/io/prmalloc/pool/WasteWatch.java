@@ -13,9 +13,9 @@ final class WasteWatch {
 
   // Nobody tells of use. The blocks count their own, so what was used in a time is found by two
   // walks: a block that was not out at the first and has no more uses at the second was not
-  // needed. Lists are last in, first out, so blocks that are too many stay at the bottom. And
-  // blocks
-  // can be too large: at every look those that are out tell how many of their bytes are asked for.
+  // needed. The pool looks in the same order each time, so blocks that are too many are not used.
+  // And blocks can be too large: at every look those that are out tell how many of their bytes are
+  // asked for.
   //
   //   used     bytes of the blocks that were used
   //   needed   the same times the part of them that is asked for

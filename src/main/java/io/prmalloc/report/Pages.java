@@ -6,13 +6,14 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Pages that come as a resource with one place for data.
+ * Pages that come as a resource with one place for data, and one for the style they share.
  *
  * <p>Threading: any thread.
  */
 final class Pages {
 
   private static final String PLACE = "/*DATA*/";
+  private static final String STYLE_PLACE = "/*COMMON*/";
 
   private Pages() {}
 
@@ -23,16 +24,19 @@ final class Pages {
    * @param json the data
    */
   static String fill(String resource, String json) {
-    String page;
-    try (InputStream in = Pages.class.getResourceAsStream(resource)) {
-      page = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    String page = read(resource).replace(STYLE_PLACE, read("common.css"));
     int place = page.indexOf(PLACE);
     // A name could end the script element.
     return page.substring(0, place)
         + json.replace("<", "\\u003c")
         + page.substring(place + PLACE.length());
+  }
+
+  private static String read(String resource) {
+    try (InputStream in = Pages.class.getResourceAsStream(resource)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

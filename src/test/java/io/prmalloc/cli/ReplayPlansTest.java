@@ -64,6 +64,27 @@ class ReplayPlansTest {
   }
 
   @Test
+  void shouldReplayIsolated() throws IOException {
+    JsonNode planned = replay("--isolation=zero,canaries", "--planned", "--touch=all");
+    assertEquals(3, planned.get("plannedSteps").asInt());
+    // Canaries need room.
+    assertTrue(planned.get("arenaBytes").asLong() > 51_841_024);
+    JsonNode guarded = replay("--isolation=poison", "--memory=guarded");
+    assertTrue(guarded.get("hits").asInt() > 0);
+    assertEquals(0, guarded.get("misses").asInt());
+  }
+
+  @Test
+  void shouldSayWhatIsWrongWithIsolation() {
+    Outcome bad = Outcome.of("replay", "sample:mobilenet", "--isolation=zero,poison");
+    assertEquals(2, bad.exitCode());
+    assertTrue(
+        bad.err()
+            .contains("isolation 'zero,poison' wants memory filled with zeros and with poison"),
+        bad.err());
+  }
+
+  @Test
   void shouldSayWhatIsWrongWithAPlan() throws IOException {
     Path file = Files.writeString(directory.resolve("plan.json"), "{}");
     Outcome bad = Outcome.of("replay", "sample:mobilenet", "--plan=" + file);
@@ -72,5 +93,23 @@ class ReplayPlansTest {
     Outcome absent = Outcome.of("replay", "sample:mobilenet", "--plan=" + file + "x");
     assertEquals(2, absent.exitCode());
     assertEquals("prmalloc: " + file + "x: is not there\n", absent.err());
+  }
+
+  @Test
+  void shouldDrawWhatThePoolLearns() throws IOException {
+    Path page = directory.resolve("pool.html");
+    JsonNode run = replay("--api=handle", "--report=" + page);
+    String html = Files.readString(page);
+    assertTrue(html.startsWith("<!DOCTYPE html>"));
+    assertTrue(html.contains("\"total\":" + run.get("arenaBytes").asLong() + ",\"chosen\":true"));
+  }
+
+  @Test
+  void shouldTakeTheTimeForThePlanOfAStep() throws IOException {
+    JsonNode quick = replay("--planned", "--api=handle", "--planning-time=0");
+    assertTrue(quick.get("arenaBytes").asLong() >= 51_841_024);
+    Outcome bad = Outcome.of("replay", "sample:mobilenet", "--api=handle", "--planning-time=-1");
+    assertEquals(2, bad.exitCode());
+    assertEquals("prmalloc: stepPlanningTime PT-1S is negative; the least is 0\n", bad.err());
   }
 }

@@ -187,6 +187,17 @@ class GreedyBySizeOffsetsTest {
     assertEquals(0, plan.totalBytes());
   }
 
+  /** In task 5 lie 10 to 20 and 30 to 40; both gaps below are equally small, and none is 0. */
+  @Test
+  void shouldTakeTheLowestOfEqualGapsWhenATensorIsEmpty() {
+    List<TensorUsageRecord> records = Records.of(0, 5, 5, 10, 6, 6, 10, 5, 6, 10, 6, 6, 10, 5, 6);
+    int[] order = {1, 2, 3, 4, 0};
+
+    OffsetsAssignment plan = BestFitOffsets.assign(records, order, 1);
+
+    assertArrayEquals(new long[] {0, 0, 10, 20, 30}, plan.offsets());
+  }
+
   @Test
   void shouldRefuseWhenRoundedSizesOverflow() {
     List<TensorUsageRecord> records = Records.of(Long.MAX_VALUE - 1, 0, 0, 1, 1, 1);

@@ -7,6 +7,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,7 @@ final class ReplanSimulation {
   /** The idle time. */
   static final int IDLE_STEPS = 64;
 
+  private static final int LOOK_STEPS = IDLE_STEPS / WasteWatch.LOOKS;
   private static final int STEPS = 3000;
   private static final int TENSORS = 30;
   private static final int ALIVE = 4;
@@ -49,8 +51,7 @@ final class ReplanSimulation {
     DRIFT {
       @Override
       long[] sizes(int step) {
-        int drifts = step / 100;
-        return model(1, 2 * Math.pow(1.03, drifts));
+        return model(1, 2 * Math.pow(1.03, Math.floorDiv(step, 100)));
       }
     },
     /** Five steps of four times the batch, every three hundred steps. */
@@ -71,7 +72,22 @@ final class ReplanSimulation {
         return sizes;
       }
     },
-    /** Two thirds of an hour little is asked for, one third much. */
+    /** Every three hundred steps all is seven parts in a hundred smaller. */
+    FALLING {
+      @Override
+      long[] sizes(int step) {
+        return model(1, 8 * Math.pow(0.93, Math.floorDiv(step, 300)));
+      }
+    },
+    /** For a third of the time only the first third of a step is run. */
+    LULLS {
+      @Override
+      long[] sizes(int step) {
+        long[] sizes = model(1, 2);
+        return step % 600 < 400 ? sizes : Arrays.copyOf(sizes, TENSORS / 3);
+      }
+    },
+    /** For two thirds of the time the batch is small, for one third large. */
     DAY_AND_NIGHT {
       @Override
       long[] sizes(int step) {
@@ -131,7 +147,7 @@ final class ReplanSimulation {
       for (int step = 0; step < STEPS; step++) {
         long before = unserved(pool);
         long[] sizes = traffic.sizes(step);
-        step(pool, sizes, step % (IDLE_STEPS / WasteWatch.LOOKS) == 0);
+        step(pool, sizes, step % LOOK_STEPS == 0 ? 7 * (step / LOOK_STEPS) % sizes.length : -1);
         slow = 100 * (unserved(pool) - before) > sizes.length ? slow + 1 : 0;
         slowest = Math.max(slowest, slow);
         if (!traffic.isOdd(step)) {
@@ -168,7 +184,7 @@ final class ReplanSimulation {
 
   private long alone(long... sizes) {
     return aloneBytes.computeIfAbsent(
-        sizes[0] << 24 | sizes[1],
+        (sizes[0] << 24 | sizes[1]) + sizes.length,
         key -> {
           SubAllocator own = SubAllocator.mmap(MmapOptions.DEFAULT);
           try (TensorPoolAllocator fresh =
@@ -185,12 +201,12 @@ final class ReplanSimulation {
 
   private void warmUp(TensorPoolAllocator pool, long... sizes) {
     while (!pool.isPooling()) {
-      step(pool, sizes, false);
+      step(pool, sizes, -1);
     }
   }
 
-  /** Each tensor lives for a few requests; the look is in the middle. */
-  private void step(TensorPoolAllocator pool, long[] sizes, boolean look) {
+  /** Each tensor lives for a few requests; there is a look after one of them, or none. */
+  private void step(TensorPoolAllocator pool, long[] sizes, int lookAt) {
     try (ScopedMemoryCollector step = pool.collect()) {
       Deque<Allocation> live = new ArrayDeque<>();
       for (int i = 0; i < sizes.length; i++) {
@@ -198,7 +214,7 @@ final class ReplanSimulation {
         if (live.size() > ALIVE) {
           live.poll().close();
         }
-        if (look && i == sizes.length / 2) {
+        if (i == lookAt) {
           targets.forEach(Upkeep.Target::look);
         }
       }

@@ -77,7 +77,7 @@ class SizeClassPlansTest {
       SplittableRandom random = new SplittableRandom(seed);
       List<Steps.Event> step = Steps.random(random, 40, 8, new long[] {64, 64, 128});
       LifetimePlan made = Steps.learn(List.of(step, step, step));
-      for (PlanCandidate candidate : PlanChoice.all(made, 2)) {
+      for (PlanCandidate candidate : PlanChoice.all(List.of(made), 2)) {
         assertServes(candidate.pool(), step, "seed " + seed + ", " + candidate.name());
       }
     }
@@ -113,7 +113,10 @@ class SizeClassPlansTest {
       LifetimePlan made = Steps.learn(List.of(step, step, step));
       KeptPool best = PlanChoice.best(made, PoolPolicies.ALL, 2);
       long least =
-          PlanChoice.all(made, 2).stream().mapToLong(PlanCandidate::bytes).min().orElseThrow();
+          PlanChoice.all(List.of(made), 2).stream()
+              .mapToLong(PlanCandidate::bytes)
+              .min()
+              .orElseThrow();
       assertEquals(least, PlanChoice.bytes(best), "seed " + seed);
       KeptPool reference = PlanChoice.best(made, PoolPolicies.REFERENCE, 2);
       assertEquals(made.bins(), reference.plan().bins(), "seed " + seed);
@@ -138,7 +141,7 @@ class SizeClassPlansTest {
     List<Steps.Event> step = Steps.planned(Steps.read("Squeezenet.2"));
     LifetimePlan made = Steps.learn(List.of(step, step, step));
     long reference = PlanChoice.bytes(PlanChoice.best(made, PoolPolicies.REFERENCE, 2));
-    for (PlanCandidate candidate : PlanChoice.all(made, 2)) {
+    for (PlanCandidate candidate : PlanChoice.all(List.of(made), 2)) {
       assertTrue(candidate.bytes() < 1.3 * reference, candidate.name());
     }
   }

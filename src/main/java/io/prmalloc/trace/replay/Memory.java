@@ -12,10 +12,16 @@ public enum Memory {
   /** Direct byte buffers. */
   DIRECT,
   /** Anonymous mappings of small pages. */
-  MMAP;
+  MMAP,
+  /** Those, with pages around them that nobody may touch. */
+  GUARDED;
 
   /** A sub-allocator of this kind, without a limit. Threading: any thread. */
   SubAllocator source() {
-    return this == DIRECT ? SubAllocator.direct() : SubAllocator.mmap(MmapOptions.DEFAULT);
+    return switch (this) {
+      case DIRECT -> SubAllocator.direct();
+      case MMAP -> SubAllocator.mmap(MmapOptions.DEFAULT);
+      case GUARDED -> SubAllocator.mmap(MmapOptions.DEFAULT.withGuardPages(true));
+    };
   }
 }

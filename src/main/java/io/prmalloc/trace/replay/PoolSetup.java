@@ -1,5 +1,6 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.pool.TensorPoolBuilder;
 import java.nio.file.Path;
@@ -15,16 +16,26 @@ import java.util.Optional;
  * @param plan a file with the plan to start with
  * @param keep a file to write the plan to when the run is over
  * @param idle after how long the pool gives back what it does not use; empty for its default
+ * @param planningTime how long a plan of a step is looked for; empty for the pool's default
+ * @param isolation how users are kept apart; empty for the pool's default
  */
 public record PoolSetup(
     Optional<PoolPolicies> policies,
     Optional<Path> plan,
     Optional<Path> keep,
-    Optional<Duration> idle) {
+    Optional<Duration> idle,
+    Optional<Duration> planningTime,
+    Optional<Isolation> isolation) {
 
   /** Nothing. */
   public static final PoolSetup DEFAULT =
-      new PoolSetup(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+      new PoolSetup(
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
 
   /** Tells it. Threading: any thread. */
   void applyTo(TensorPoolBuilder builder) {
@@ -32,15 +43,18 @@ public record PoolSetup(
     plan.ifPresent(builder::plan);
     idle.ifPresent(builder::shrinkAfter);
     idle.ifPresent(builder::stepArenaIdle);
+    planningTime.ifPresent(builder::stepPlanningTime);
+    isolation.ifPresent(builder::isolation);
   }
 
   /** This with another idle time. Threading: any thread. */
   PoolSetup withIdle(Duration value) {
-    return new PoolSetup(policies, plan, keep, Optional.of(value));
+    return new PoolSetup(policies, plan, keep, Optional.of(value), planningTime, isolation);
   }
 
   /** This, starting cold and keeping nothing. Threading: any thread. */
   PoolSetup withoutFiles() {
-    return new PoolSetup(policies, Optional.empty(), Optional.empty(), idle);
+    return new PoolSetup(
+        policies, Optional.empty(), Optional.empty(), idle, planningTime, isolation);
   }
 }
