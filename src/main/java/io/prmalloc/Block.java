@@ -159,6 +159,7 @@ public abstract class Block extends BlockViews {
     return true;
   }
 
+  /** Of a use after which the closer has something to do before the block is home. */
   private boolean endOver(long stamp) {
     return (stamp & BlockState.ISOLATED) == 0
         ? endObserved(stamp)

@@ -7,6 +7,9 @@
  * one arena); {@link io.prmalloc.plan.LowerBounds} says what no plan can beat, and {@link
  * io.prmalloc.plan.PlanValidator}, which knows nothing of the strategies, whether a plan is one.
  *
+ * <p>Offsets are found by an {@code OffsetIndex} of what is free over time and address: {@code
+ * GapIndex} where few tensors are alive at once, {@code FreeRectangles} where many are.
+ *
  * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.os} (the regions a sub-allocator gives),
  * Agrona.
  *

@@ -4,7 +4,8 @@
  * <p>{@link io.prmalloc.recording.Recorder} writes one, {@link
  * io.prmalloc.recording.RecordingReader} reads it; users of a pool see a {@link
  * io.prmalloc.recording.Recording}. The format is described in {@code docs/recording.md} and known
- * to this package alone.
+ * to this package alone. On the way to the file allocations go through the {@code EventRing},
+ * releases through the {@code ReleaseLanes}, and {@code EventOrder} brings both together.
  *
  * <p>May use: the JDK.
  *

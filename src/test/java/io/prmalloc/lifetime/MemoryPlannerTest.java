@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -477,13 +476,6 @@ class MemoryPlannerTest {
   }
 
   @Test
-  void shouldBeOnePlannerWhenShared() {
-    MemoryPlanner shared = MemoryPlannerFactory.shared();
-    assertSame(shared, MemoryPlannerFactory.shared());
-    assertEquals(Phase.WAITING, shared.phase());
-  }
-
-  @Test
   void shouldDoNothingWhenThePlannerIsNullable() {
     MemoryPlanner planner = planner(FROM_THE_START.withEnabled(false));
     assertTrue(planner instanceof NullableMemoryPlanner);
@@ -495,17 +487,5 @@ class MemoryPlannerTest {
     assertEquals(Phase.DISABLED, planner.phase());
     assertEquals(0, planner.packedSteps());
     assertEquals(List.of(), plans);
-  }
-
-  @Test
-  void shouldRunTasksInOrderOnADaemonWhenTheExecutorIsTheDefault() throws Exception {
-    Executor executor = MemoryPlannerFactory.newPlannerExecutor();
-    List<String> seen = new ArrayList<>();
-    CountDownLatch done = new CountDownLatch(1);
-    executor.execute(() -> seen.add("first " + Thread.currentThread().isDaemon()));
-    executor.execute(() -> seen.add("second " + Thread.currentThread().getName()));
-    executor.execute(done::countDown);
-    done.await();
-    assertEquals(List.of("first true", "second prmalloc-planner"), seen);
   }
 }

@@ -8,8 +8,6 @@ import io.prmalloc.trace.Trace;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -57,9 +55,9 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
       json.writeNumberField("eventsPerStep", trace.eventCount());
       json.writeNumberField("lowerBoundBytes", lowerBoundBytes());
       json.writeNumberField("loadBytes", trace.loadBytes());
-      json.writeStringField("touch", label(options.touch()));
-      json.writeStringField("api", label(options.api()));
-      json.writeStringField("memory", label(options.memory()));
+      json.writeStringField("touch", ReportValues.label(options.touch()));
+      json.writeStringField("api", ReportValues.label(options.api()));
+      json.writeStringField("memory", ReportValues.label(options.memory()));
       json.writeArrayFieldStart("runs");
       for (ReplayRun run : runs) {
         writeRun(json, run);
@@ -96,14 +94,16 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
   private static void writeMeasured(JsonGenerator json, ReplayRun.Measured measured)
       throws IOException {
     json.writeObjectFieldStart("microsPerStep");
-    json.writeNumberField("p50", rounded(measured.p50Micros()));
-    json.writeNumberField("p99", rounded(measured.p99Micros()));
-    json.writeNumberField("max", rounded(measured.maxMicros()));
+    json.writeNumberField("p50", ReportValues.rounded(measured.p50Micros()));
+    json.writeNumberField("p99", ReportValues.rounded(measured.p99Micros()));
+    json.writeNumberField("max", ReportValues.rounded(measured.maxMicros()));
     json.writeEndObject();
-    json.writeNumberField("nanosPerPair", rounded(measured.nanosPerPair()));
-    json.writeNumberField("minorFaultsPerStep", rounded(measured.minorFaultsPerStep()));
-    json.writeNumberField("majorFaultsPerStep", rounded(measured.majorFaultsPerStep()));
-    json.writeNumberField("heapBytesPerStep", rounded(measured.heapBytesPerStep()));
+    json.writeNumberField("nanosPerPair", ReportValues.rounded(measured.nanosPerPair()));
+    json.writeNumberField(
+        "minorFaultsPerStep", ReportValues.rounded(measured.minorFaultsPerStep()));
+    json.writeNumberField(
+        "majorFaultsPerStep", ReportValues.rounded(measured.majorFaultsPerStep()));
+    json.writeNumberField("heapBytesPerStep", ReportValues.rounded(measured.heapBytesPerStep()));
     json.writeNumberField("peakReservedBytes", measured.peakReservedBytes());
     json.writeNumberField("peakRssBytes", measured.peakRssBytes());
     if (measured.pool().isPresent()) {
@@ -134,17 +134,8 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
     }
   }
 
-  /** Three digits behind the point: a nanosecond of a microsecond, a thousandth of a fault. */
-  private static BigDecimal rounded(double value) {
-    return BigDecimal.valueOf(value).setScale(3, RoundingMode.HALF_UP);
-  }
-
   private long lowerBoundBytes() {
     return trace.alignedLoadBytes(Allocator.DEFAULT_ALIGNMENT);
-  }
-
-  private static String label(Enum<?> option) {
-    return option.name().toLowerCase(Locale.ROOT);
   }
 
   /**
@@ -164,11 +155,11 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
         .append(", steps ")
         .append(options.steps())
         .append(", touch ")
-        .append(label(options.touch()))
+        .append(ReportValues.label(options.touch()))
         .append(", api ")
-        .append(label(options.api()))
+        .append(ReportValues.label(options.api()))
         .append(", memory ")
-        .append(label(options.memory()))
+        .append(ReportValues.label(options.memory()))
         .append("\n\n")
         .append(costs());
     for (ReplayRun run : runs) {

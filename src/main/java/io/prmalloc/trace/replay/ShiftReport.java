@@ -6,8 +6,6 @@ import io.prmalloc.trace.TextTable;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,10 +55,10 @@ public record ShiftReport(
       }
       json.writeEndArray();
       json.writeNumberField("threads", options.threads());
-      json.writeStringField("touch", label(options.touch()));
-      json.writeStringField("api", label(options.api()));
-      json.writeStringField("memory", label(options.memory()));
-      json.writeNumberField("idleSeconds", rounded(idle.toNanos() / 1e9));
+      json.writeStringField("touch", ReportValues.label(options.touch()));
+      json.writeStringField("api", ReportValues.label(options.api()));
+      json.writeStringField("memory", ReportValues.label(options.memory()));
+      json.writeNumberField("idleSeconds", ReportValues.rounded(idle.toNanos() / 1e9));
       json.writeArrayFieldStart("runs");
       for (ShiftRun run : runs) {
         writeRun(json, run);
@@ -98,7 +96,7 @@ public record ShiftReport(
       json.writeNumberField("peakReservedBytes", phase.peakBytes());
       json.writeNumberField("endReservedBytes", phase.endBytes());
       json.writeNumberField("newPlanBytes", phase.freshBytes());
-      json.writeNumberField("timesNewPlan", rounded(phase.ratio()));
+      json.writeNumberField("timesNewPlan", ReportValues.rounded(phase.ratio()));
       json.writeEndObject();
     }
     json.writeEndArray();
@@ -115,9 +113,9 @@ public record ShiftReport(
             String.join(", then ", inputs),
             options.threads(),
             options.steps(),
-            label(options.touch()),
-            label(options.api()),
-            label(options.memory()),
+            ReportValues.label(options.touch()),
+            ReportValues.label(options.api()),
+            ReportValues.label(options.memory()),
             idle.toNanos() / 1e9));
     for (ShiftRun run : runs) {
       text.append('\n').append(run.allocator().label()).append(":\n").append(table(run));
@@ -156,14 +154,6 @@ public record ShiftReport(
           String.format(Locale.ROOT, "%.3f", phase.ratio()));
     }
     return table;
-  }
-
-  private static BigDecimal rounded(double value) {
-    return BigDecimal.valueOf(value).setScale(3, RoundingMode.HALF_UP);
-  }
-
-  private static String label(Enum<?> option) {
-    return option.name().toLowerCase(Locale.ROOT);
   }
 
   private static String mebibytes(long bytes) {

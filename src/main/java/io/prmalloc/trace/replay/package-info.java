@@ -3,9 +3,10 @@
  * measures what a step costs.
  *
  * <p>{@link io.prmalloc.trace.replay.Replayer} is the way in; {@link
- * io.prmalloc.trace.replay.ReplayReport} shows what came out. Inside, each thread has a worker, a
- * worker has a lane into the allocator under test, and the loop over the events of a step knows
- * only its lane.
+ * io.prmalloc.trace.replay.ReplayReport} shows what came out. {@link
+ * io.prmalloc.trace.replay.ShiftReplayer} and {@link io.prmalloc.trace.replay.ShiftReport} do the
+ * same for traffic that changes. Inside, each thread has a worker, a worker has a lane into the
+ * allocator under test, and the loop over the events of a step knows only its lane.
  *
  * <p>May use: every package of the library; HdrHistogram, Jackson's streaming generator.
  *
