@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.jna.NativeLibrary;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -180,8 +179,7 @@ class MallocHeapTest {
 
   @Test
   void shouldTakeMemoryFromTheLibraryWhenItIsNamed() {
-    load("mimalloc");
-    NativeLibrary mimalloc = NativeLibrary.getInstance(load("mimalloc").path());
+    LoadedLibrary mimalloc = load("mimalloc");
     MallocRegion own = MallocHeap.ofLibrary("mimalloc").allocate(64, 100_000);
     MallocRegion other = MallocHeap.ofCLibrary().allocate(64, 100_000);
     assertTrue(isOf(mimalloc, own));
@@ -190,8 +188,8 @@ class MallocHeapTest {
     other.free();
   }
 
-  private static boolean isOf(NativeLibrary mimalloc, MallocRegion region) {
+  private static boolean isOf(LoadedLibrary mimalloc, MallocRegion region) {
     Object[] address = {region.address()};
-    return (mimalloc.getFunction("mi_is_in_heap_region").invokeInt(address) & 1) != 0;
+    return (mimalloc.function("mi_is_in_heap_region").invokeInt(address) & 1) != 0;
   }
 }

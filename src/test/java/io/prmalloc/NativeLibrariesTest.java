@@ -1,0 +1,33 @@
+package io.prmalloc;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/**
+ * JNA's plain ways to open a library show what is in it to every library that comes later. Of a
+ * malloc with operators new and delete that breaks an inference engine in the same process, at the
+ * latest when the JVM ends; so nobody opens one so, tests included.
+ */
+@AnalyzeClasses(packages = "io.prmalloc")
+class NativeLibrariesTest {
+
+  private static final String WHY = "libraries are opened with LoadedLibrary.OPEN_LOCAL";
+
+  @ArchTest
+  static final ArchRule LIBRARIES_ARE_OPENED_FOR_ONE_USER =
+      noClasses()
+          .should()
+          .callMethod(NativeLibrary.class, "getInstance", String.class)
+          .orShould()
+          .callMethod(NativeLibrary.class, "getInstance", String.class, ClassLoader.class)
+          .orShould()
+          .callMethod(Native.class, "register", String.class)
+          .orShould()
+          .callMethod(Native.class, "load", String.class, Class.class)
+          .because(WHY);
+}
