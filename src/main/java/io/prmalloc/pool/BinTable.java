@@ -18,12 +18,14 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
  *
- * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as ready
- * and the counters of what went wrong.
+ * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as ready,
+ * the counters of what went wrong, and that bins may get blocks more.
  */
 final class BinTable {
 
@@ -68,6 +70,9 @@ final class BinTable {
 
   /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
   private int directClasses;
+
+  /** Where blocks lie that bins got later. Replaced as a whole, under the lock of this object. */
+  private volatile List<Arena> grown = List.of();
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -300,9 +305,10 @@ final class BinTable {
     return null;
   }
 
-  /** Two threads may do it at the same time, and come to the same result. */
-  private ArenaSpan[] findSpans() {
-    ArenaSpan[] made = ArenaSpan.over(arena.regions(), blocks(), intervalBytes);
+  /** Under the lock, or it might keep a block from being found that is added meanwhile. */
+  private synchronized ArenaSpan[] findSpans() {
+    List<MemoryRegion> regions = arenas().flatMap(each -> each.regions().stream()).toList();
+    ArenaSpan[] made = ArenaSpan.over(regions, blocks(), intervalBytes);
     // Release: publishes the tables; its acquire is the volatile read in find.
     spans = made;
     return made;
@@ -314,7 +320,51 @@ final class BinTable {
   }
 
   private List<Buffer> buffers() {
-    return Arrays.stream(ascending).map(Bin::own).filter(Objects::nonNull).toList();
+    return Arrays.stream(ascending).flatMap(bin -> bin.allOwn().stream()).toList();
+  }
+
+  private Stream<Arena> arenas() {
+    return Stream.concat(Stream.of(arena), grown.stream());
+  }
+
+  /** The bin of a request, or null if it has none or one without blocks. */
+  Bin binOf(long totalBytes) {
+    int index = index(totalBytes);
+    int position = firstAtLeast(index);
+    return hasBin(position, index) && ascending[position].own() != null
+        ? ascending[position]
+        : null;
+  }
+
+  /**
+   * Gives a bin one block more.
+   *
+   * @param bin has blocks
+   * @param source where the memory comes from
+   * @return the block, claimed
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   */
+  synchronized PooledBlock grow(Bin bin, SubAllocator source) {
+    long stride = bin.own().strideBytes();
+    int alignment = bin.own().alignment();
+    Arena.Layout layout = new Arena.Layout(stride, 1, arena.isolation());
+    Arena.Place place = layout.place(stride, alignment);
+    Arena more = Arena.reserve(source, layout, region -> {});
+    Buffer buffer = new Buffer(bin.index(), stride, alignment, new Arena.Place[] {place}, more);
+    PooledBlock block = buffer.blocks().get(0);
+    ready.adopt(block);
+    block.claim();
+    List<Arena> all = new ArrayList<>(grown);
+    all.add(more);
+    grown = List.copyOf(all);
+    bin.grow(buffer);
+    spans = null;
+    return block;
+  }
+
+  /** Bytes of the blocks that bins got later. */
+  long grownBytes() {
+    return grown.stream().mapToLong(Arena::bytes).sum();
   }
 
   /** Goes on with the counters of the table whose place this takes. Before it is published. */
@@ -352,12 +402,12 @@ final class BinTable {
   void free() {
     buffers().forEach(Buffer::revokeAll);
     buffers().forEach(Buffer::noteResident);
-    arena.free();
+    arenas().forEach(Arena::free);
   }
 
   /** Makes the arena resident as far as the system does so. Not while it is discarded. */
   void populate() {
-    arena.populate();
+    arenas().forEach(Arena::populate);
     buffers().forEach(Buffer::noteResident);
   }
 
@@ -399,7 +449,11 @@ final class BinTable {
 
   /** What this is made of, for another process. */
   KeptPool keep() {
-    return new KeptPool(plan, Arrays.stream(blocks).boxed().toList());
+    return new KeptPool(
+        plan,
+        IntStream.range(0, blocks.length)
+            .mapToObj(position -> blocks[position] + ascending[position].grownBuffers())
+            .toList());
   }
 
   /** What the plan's own blocks add up to. */
@@ -409,11 +463,12 @@ final class BinTable {
 
   /** How many blocks there are more than the plan's. */
   int addedBlocks() {
-    return addedBlocks;
+    return addedBlocks + grown.size();
   }
 
+  /** Bytes of the arena, and of what bins got later. */
   long arenaBytes() {
-    return arena.bytes();
+    return arenas().mapToLong(Arena::bytes).sum();
   }
 
   long misses() {

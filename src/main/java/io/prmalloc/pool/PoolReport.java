@@ -86,7 +86,7 @@ final class PoolReport {
   private static void plan(StringBuilder text, PoolStats pool, BinTable table) {
     line(
         text,
-        "plan: interval %,d, %,d bytes planned, %,d reserved, %,d blocks added by the rehearsal",
+        "plan: interval %,d, %,d bytes planned, %,d reserved, %,d blocks added",
         pool.policyIntervalBytes(),
         pool.planBytes(),
         pool.arenaBytes(),
@@ -108,16 +108,16 @@ final class PoolReport {
         continue;
       }
       PoolCounts counts = new PoolCounts();
-      own.addTo(counts);
+      bin.allOwn().forEach(buffer -> buffer.addTo(counts));
       line(
           text,
           "%8d %,14d %10d %8d %8d %8d %,12d",
           bin.index(),
           bin.chunkBytes(),
           own.alignment(),
-          own.blocks().size(),
-          own.freeBlocks(),
-          own.blocksUsed(),
+          bin.allOwn().stream().mapToInt(Buffer::count).sum(),
+          bin.allOwn().stream().mapToInt(Buffer::freeBlocks).sum(),
+          bin.allOwn().stream().mapToInt(Buffer::blocksUsed).sum(),
           counts.uses);
     }
   }

@@ -15,7 +15,8 @@ package io.prmalloc.pool;
  * @param policyIntervalBytes the step between size classes of the policy that won; 0 before there
  *     is a plan
  * @param planBytes what that policy's blocks add up to; 0 before there is a plan
- * @param addedBlocks blocks that the rehearsal found lacking and added to the plan's
+ * @param addedBlocks blocks that the rehearsal found lacking and added to the plan's, and those
+ *     that bins got later because requests went on finding none
  * @param arenaBytes bytes reserved for the plan, added blocks and alignment included; 0 before
  *     there is a plan
  * @param packedSteps steps that were packed in warm-up so far

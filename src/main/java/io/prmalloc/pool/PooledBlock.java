@@ -53,6 +53,11 @@ final class PooledBlock extends Block {
     bit = 1L << itsNumber;
   }
 
+  /** Says whose a chunk is that is not noted when it comes home. Once, instead of the above. */
+  void unnotedIn(ReadyBlocks where) {
+    home = where;
+  }
+
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
   boolean isSmall() {
     return slab != null;

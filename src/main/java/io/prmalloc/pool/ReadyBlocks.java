@@ -107,6 +107,11 @@ final class ReadyBlocks {
     return number >>> 6;
   }
 
+  /** Takes in a block that came later. It is noted nowhere: who wants it asks the block itself. */
+  void adopt(PooledBlock later) {
+    later.unnotedIn(this);
+  }
+
   /** Lets {@link #take} give the blocks of a size class. */
   void serve(int sizeClass, List<PooledBlock> candidates) {
     int word = wordAt(candidates.get(0).number());

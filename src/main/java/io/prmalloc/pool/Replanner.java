@@ -184,6 +184,11 @@ final class Replanner {
     return true;
   }
 
+  /** Whether the plan may change by itself. */
+  boolean isEnabled() {
+    return settings.enabled();
+  }
+
   /** Whether statistics are being collected anew. */
   synchronized boolean isCollecting() {
     return collecting;

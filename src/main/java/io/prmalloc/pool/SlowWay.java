@@ -14,25 +14,29 @@ import io.prmalloc.lifetime.LifetimePolicy;
 final class SlowWay {
 
   // In order: what the first look would have found, were it not barred for observers (which is as
-  // quick, but for the telling); another block of the pool; memory from outside.
+  // quick, but for the telling); another block of the pool; a block more for a bin that goes on
+  // missing; memory from outside.
 
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
   private final PoolBooks books;
   private final PoolWatch watch;
   private final Replanner replanner;
+  private final Growth growth;
 
   SlowWay(
       TensorPoolAllocator pool,
       SmallBlocks small,
       PoolBooks books,
       PoolWatch watch,
-      Replanner replanner) {
+      Replanner replanner,
+      Growth growth) {
     this.pool = pool;
     this.small = small;
     this.books = books;
     this.watch = watch;
     this.replanner = replanner;
+    this.growth = growth;
   }
 
   /**
@@ -90,12 +94,16 @@ final class SlowWay {
     if (table == null) {
       return watch.takeOutside(bytes, alignment, largeHeader);
     }
-    PooledBlock pooled = table.takeSlowly(bytes + largeHeader, alignment);
+    long total = bytes + largeHeader;
+    PooledBlock pooled = table.takeSlowly(total, alignment);
+    if (pooled == null) {
+      pooled = growth.afterMiss(table, total, alignment);
+    }
     if (pooled != null) {
       return pooled;
     }
     Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
-    table.countUnserved(bytes + largeHeader);
+    table.countUnserved(total);
     replanner.unserved(table);
     return unpooled;
   }

@@ -118,7 +118,8 @@ public final class TensorPoolAllocator implements Allocator {
             lifecycle,
             this::bytesBeside,
             succession::next);
-    this.slowWay = new SlowWay(this, small, books, watch, replanner);
+    Growth growth = new Growth(this, source, outside, replanner, lifecycle);
+    this.slowWay = new SlowWay(this, small, books, watch, replanner, growth);
     this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
     planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());

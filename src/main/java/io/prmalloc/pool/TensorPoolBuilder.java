@@ -271,9 +271,9 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Whether the shared pool collects statistics anew and makes another plan when at least 2 of 100
-   * requests find no block, three times in a row over 128 such requests; default true. Steps must
-   * be opened with {@link TensorPoolAllocator#collect} for it, as in warm-up.
+   * Whether the shared plan may change: a few blocks more where requests go on missing, and another
+   * plan, from new statistics, when at least 2 of 100 find no block, three times in a row over 128
+   * such; default true. Needs {@link TensorPoolAllocator#collect steps}, as warm-up does.
    *
    * <p>Threading: not safe.
    */

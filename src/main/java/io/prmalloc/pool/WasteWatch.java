@@ -77,15 +77,14 @@ final class WasteWatch {
     if (table != watched) {
       noteSuccession();
       watched = table;
-      blocks = table.blocks();
       neededAtFirst = 0;
-      begin();
+      begin(table);
       return;
     }
     sample();
     if (++looks >= LOOKS << doublings) {
       judge(table);
-      begin();
+      begin(table);
     }
   }
 
@@ -100,7 +99,8 @@ final class WasteWatch {
     }
   }
 
-  private void begin() {
+  private void begin(BinTable table) {
+    blocks = table.blocks();
     usesBefore = new long[blocks.size()];
     for (int i = 0; i < usesBefore.length; i++) {
       long stamp = blocks.get(i).stamp();

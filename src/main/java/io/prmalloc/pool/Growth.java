@@ -1,0 +1,91 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.RegionHeap;
+import io.prmalloc.SubAllocator;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Gives bins that go on missing more blocks, a little at a time.
+ *
+ * <p>Threading: any thread.
+ */
+final class Growth {
+
+  // A plan is made for the steps that were seen, in the interleavings that were rehearsed. Threads
+  // find others: now and then a few tensors of one size are out together that never were before,
+  // and some request finds no block. One of a hundred is too few for a new plan (see Replanner),
+  // and a new plan would be no better, for it knows no more. But each goes to the system and back,
+  // which takes as long as a hundred hits.
+  //
+  // So a bin that missed some requests keeps the block that the next of them gets. It has a region
+  // of its own, is asked right after the plan's blocks of its bin, and goes with the plan. What
+  // all bins may get is a small part of the arena: whoever needs more than that needs a new plan.
+
+  /** A bin gets a block when so many requests found nothing since it got the last one. */
+  static final int MISSES = 8;
+
+  /** The most that all may get is the arena over this. */
+  static final int MOST_PART = 8;
+
+  private final TensorPoolAllocator pool;
+  private final SubAllocator source;
+  private final RegionHeap outside;
+  private final Replanner replanner;
+  private final ReentrantLock lifecycle;
+
+  Growth(
+      TensorPoolAllocator pool,
+      SubAllocator source,
+      RegionHeap outside,
+      Replanner replanner,
+      ReentrantLock lifecycle) {
+    this.pool = pool;
+    this.source = source;
+    this.outside = outside;
+    this.replanner = replanner;
+    this.lifecycle = lifecycle;
+  }
+
+  /**
+   * A request found no block; gives it one that its bin did not have before, claimed, or null.
+   *
+   * @param totalBytes the size, header included
+   */
+  PooledBlock afterMiss(BinTable table, long totalBytes, int alignment) {
+    Bin bin = table.binOf(totalBytes);
+    if (bin == null || bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
+      return null;
+    }
+    // Whoever holds the lock may be at it for long: then this request goes outside as others did.
+    if (!lifecycle.tryLock()) {
+      return null;
+    }
+    try {
+      boolean serves = pool.bins() == table && mayGrow(table, bin, alignment);
+      return serves ? grow(table, bin) : null;
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private boolean mayGrow(BinTable table, Bin bin, int alignment) {
+    long grown = table.grownBytes();
+    long most = (table.arenaBytes() - grown) / MOST_PART;
+    return alignment <= bin.own().alignment()
+        && grown + bin.own().strideBytes() <= most
+        && replanner.isEnabled()
+        && !replanner.isCollecting();
+  }
+
+  private PooledBlock grow(BinTable table, Bin bin) {
+    try {
+      PooledBlock block = table.grow(bin, source);
+      outside.noteReserved();
+      return block;
+    } catch (OutOfNativeMemoryException refused) {
+      // Then there may be none for this request outside either, and that is told to the user.
+      return null;
+    }
+  }
+}

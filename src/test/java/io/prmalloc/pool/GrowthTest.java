@@ -1,0 +1,187 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Bins that go on missing get blocks. */
+class GrowthTest extends PoolTests {
+
+  /** Arena of more than 20 MiB, so two more blocks of 1 MiB are allowed and not three. */
+  private static final long[] PLANNED = {MIB, 20 * MIB};
+
+  private static TensorPoolAllocator learned(TensorPoolBuilder builder) {
+    TensorPoolAllocator pool = builder.maxOversize(1).build();
+    Pools.learn(pool, PLANNED);
+    assertTrue(pool.isPooling());
+    return pool;
+  }
+
+  private TensorPoolAllocator pooling() {
+    return learned(builder(source));
+  }
+
+  /** Requests of 1 MiB, one after the other, of which none may be the first. */
+  private static void request(TensorPoolAllocator pool, int times) {
+    for (int i = 0; i < times; i++) {
+      pool.allocate(MIB).close();
+    }
+  }
+
+  @Test
+  void shouldKeepABlockMoreWhenABinGoesOnMissing() {
+    TensorPoolAllocator pool = pooling();
+    long planned = pool.poolStats().arenaBytes();
+    try (Allocation only = pool.allocate(MIB)) {
+      request(pool, Growth.MISSES - 1);
+      assertCounts(pool, 1, Growth.MISSES - 1, 0, 0, Growth.MISSES - 1);
+      assertEquals(planned, pool.poolStats().arenaBytes());
+      request(pool, 5);
+      assertCounts(pool, 6, Growth.MISSES - 1, 0, 0, Growth.MISSES - 1);
+      assertEquals(MIB, only.byteBuffer().capacity());
+    }
+    PoolStats stats = pool.poolStats();
+    assertEquals(1, stats.addedBlocks());
+    assertEquals(planned + MIB, stats.arenaBytes());
+    assertEquals(planned + MIB, pool.stats().bytesReserved());
+    assertEquals(planned + MIB, source.bytesReserved());
+    assertTrue(pool.dumpStats().contains("1 blocks added"), pool::dumpStats);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldGoOutsideWhenAnEighthOfTheArenaWasAdded() {
+    TensorPoolAllocator pool = pooling();
+    List<Allocation> out = new ArrayList<>();
+    for (int i = 0; i < 5 * Growth.MISSES; i++) {
+      Allocation more = pool.allocate(MIB);
+      more.byteBuffer().putInt(0, i).putInt(MIB - Integer.BYTES, i);
+      out.add(more);
+    }
+    assertEquals(2, pool.poolStats().addedBlocks());
+    assertCounts(pool, 3, out.size() - 3, 0, 0, out.size() - 3);
+    for (int i = 0; i < out.size(); i++) {
+      assertEquals(i, out.get(i).byteBuffer().getInt(0));
+      assertEquals(i, out.get(i).byteBuffer().getInt(MIB - Integer.BYTES));
+      out.get(i).close();
+    }
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldKeepThePlanAsItIsWhenItIsNotToChange() {
+    TensorPoolAllocator pool = learned(builder(source).replan(false));
+    try (Allocation only = pool.allocate(MIB)) {
+      request(pool, 5 * Growth.MISSES);
+      assertEquals(MIB, only.byteBuffer().capacity());
+    }
+    assertEquals(0, pool.poolStats().addedBlocks());
+    assertEquals(5 * Growth.MISSES, pool.poolStats().misses());
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldKnowAddressesInAddedBlocks() {
+    TensorPoolAllocator pool = pooling();
+    int bytes = MIB - 64;
+    long only = pool.allocateRaw(64, bytes);
+    assertEquals(bytes, pool.requestedSize(only));
+    List<Long> addresses = new ArrayList<>();
+    for (int i = 0; i < Growth.MISSES; i++) {
+      addresses.add(pool.allocateRaw(64, bytes - i));
+    }
+    assertEquals(1, pool.poolStats().addedBlocks());
+    for (int i = 0; i < Growth.MISSES; i++) {
+      assertEquals(bytes - i, pool.requestedSize(addresses.get(i)));
+      pool.deallocateRaw(addresses.get(i));
+    }
+    long added = addresses.get(Growth.MISSES - 1);
+    assertThrows(IllegalArgumentException.class, () -> pool.requestedSize(added));
+    assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(added));
+    pool.deallocateRaw(only);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldGoOnAsBeforeWhenThereIsNoMemoryForMore() {
+    SubAllocator limited = SubAllocator.direct(21 * MIB + 64 * KIB);
+    TensorPoolAllocator pool = learned(builder(limited));
+    long reserved = limited.bytesReserved();
+    Allocation only = pool.allocate(MIB);
+    for (int i = 0; i < 3 * Growth.MISSES; i++) {
+      assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(MIB));
+    }
+    assertEquals(0, pool.poolStats().addedBlocks());
+    assertEquals(reserved, limited.bytesReserved());
+    only.close();
+    pool.allocate(MIB).close();
+    pool.close();
+    assertEquals(0, limited.bytesReserved());
+  }
+
+  @Test
+  void shouldHandAddedBlocksOnWhenAPlanIsKept() {
+    TensorPoolAllocator pool = pooling();
+    try (Allocation only = pool.allocate(MIB)) {
+      request(pool, Growth.MISSES);
+      assertEquals(MIB, only.byteBuffer().capacity());
+    }
+    TensorPoolAllocator replica =
+        TensorPoolAllocator.builder().subAllocator(source).maxOversize(1).plan(pool.plan()).build();
+    Pools.take(replica, MIB, MIB, 20 * MIB).forEach(Allocation::close);
+    assertCounts(replica, 3, 0, 0, 0, 0);
+    replica.close();
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldLetAddedBlocksGoWithTheirPlan() {
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .startStatisticStep(0)
+            .maxOversize(1)
+            .executor(Runnable::run)
+            .build();
+    while (!pool.isPooling()) {
+      step(pool, () -> Pools.take(pool, PLANNED).forEach(Allocation::close));
+    }
+    Allocation only = pool.allocate(MIB);
+    request(pool, Growth.MISSES - 1);
+    Allocation added = pool.allocate(MIB);
+    assertEquals(1, pool.poolStats().addedBlocks());
+    only.close();
+    assertTrue(pool.replan());
+    while (pool.poolStats().replans() == 0) {
+      step(pool, () -> Pools.take(pool, PLANNED).forEach(Allocation::close));
+    }
+    added.byteBuffer().put(MIB - 1, (byte) 1);
+    long both = source.bytesReserved();
+    added.close();
+    assertEquals(0, pool.poolStats().addedBlocks());
+    assertEquals(pool.poolStats().arenaBytes(), source.bytesReserved());
+    assertTrue(source.bytesReserved() < both);
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldTakeAddedBlocksAwayWhenClosedForcibly() {
+    TensorPoolAllocator pool = pooling();
+    Allocation only = pool.allocate(MIB);
+    request(pool, Growth.MISSES - 1);
+    Allocation added = pool.allocate(MIB);
+    assertEquals(1, pool.poolStats().addedBlocks());
+    assertThrows(IllegalStateException.class, pool::close);
+    pool.closeForcibly();
+    assertThrows(IllegalStateException.class, only::byteBuffer);
+    assertThrows(IllegalStateException.class, added::byteBuffer);
+    assertEquals(0, source.bytesReserved());
+  }
+}
