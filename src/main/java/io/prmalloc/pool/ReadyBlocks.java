@@ -38,7 +38,10 @@ final class ReadyBlocks {
   //
   // A thread that finds nothing ready looks at the other stripes' words before it borrows further:
   // no block is stranded with a thread that is idle. So memory handed from a producer to a consumer
-  // comes back by theft, and what is in flight bounds what is needed.
+  // comes back by theft, and what is in flight bounds what is needed. A producer has nothing ready
+  // at all, for others close what it allocates; such a thread gets all that it finds in the word,
+  // and the next requests are as quick as any. Threads that run steps have something ready of other
+  // sizes; they get one block, for the rest is wanted where it is.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published.
@@ -177,11 +180,20 @@ final class ReadyBlocks {
         ready[at] &= ~(found & -found);
         PooledBlock block = blockAt(word, found).claimed();
         if (block != null) {
+          moveTo(at(stripes.current(), word), at, found & (found - 1));
           return block;
         }
       }
     }
     return null;
+  }
+
+  /** Notes blocks that lie ready there as ready here, if here is nothing else. */
+  private void moveTo(int here, int there, long found) {
+    if (ready[here] == 0 && found != 0) {
+      ready[there] &= ~found;
+      ready[here] |= found;
+    }
   }
 
   /**

@@ -150,26 +150,52 @@ class ReadyBlocksTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 8, 64})
-  void shouldStealWhenNothingIsReadyHere(int count) throws Exception {
+  void shouldStealTheLotWhenNothingAtAllIsReadyHere(int count) throws Exception {
     Stripes stripes = new Stripes(count);
-    Buffer buffer = Buffers.buffer(0, 2);
+    Buffer buffer = Buffers.buffer(0, 3);
     ReadyBlocks ready = Buffers.ready(count, buffer);
-    int stolen =
+    PooledBlock out = ready.take(0);
+    List<Integer> stolen =
         onAnotherStripe(
             stripes,
             () -> {
               PooledBlock block = takeAny(ready, buffer);
+              PooledBlock other = ready.take(0);
               block.open(1).close();
+              other.open(1).close();
               assertSame(block, ready.take(0), "it came home to this stripe");
               block.giveUp();
               ready.put(block);
+              return List.of(block.number(), other.number());
+            });
+    assertEquals(List.of(1, 2), stolen);
+    assertNull(ready.take(0), "both lie with the thief");
+    assertEquals(1, takeAny(ready, buffer).number());
+    assertEquals(2, ready.take(0).number(), "it is this thread that has nothing else now");
+    assertNull(takeAny(ready, buffer));
+    out.open(1).close();
+    assertSame(out, ready.take(0));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8, 64})
+  void shouldStealOneWhenSomethingElseIsReadyHere(int count) throws Exception {
+    Stripes stripes = new Stripes(count);
+    Buffer small = Buffers.buffer(0, 1);
+    Buffer large = Buffers.buffer(1, 3);
+    ReadyBlocks ready = Buffers.ready(count, small, large);
+    int stolen =
+        onAnotherStripe(
+            stripes,
+            () -> {
+              takeAny(ready, small).open(1).close();
+              PooledBlock block = takeAny(ready, large);
+              assertNull(ready.take(1), "the others stay");
               return block.number();
             });
-    assertEquals(0, stolen);
-    assertEquals(1, ready.take(0).number());
-    assertNull(ready.take(0), "the other one lies with the thief");
-    assertEquals(0, takeAny(ready, buffer).number());
-    assertNull(takeAny(ready, buffer));
+    assertEquals(1, stolen);
+    assertEquals(List.of(2, 3, NONE), take(ready, 1, 3));
+    assertEquals(0, takeAny(ready, small).number());
   }
 
   @Test
