@@ -100,9 +100,19 @@ abstract class BlockViews extends CacheLinePadding {
 
   private UnsafeBuffer adjustUnsafeView(UnsafeBuffer existing, long stamp, int bytes) {
     UnsafeBuffer buffer = existing != null ? existing : newUnsafeView(OutOfLine.DEPTH);
-    buffer.wrap(region.address() + offset, bytes);
+    wrap(buffer, region.address() + offset, bytes);
     UNSAFE_VIEW_STAMP.setRelease(this, stamp);
     return buffer;
+  }
+
+  /** Written only if it must be, as above. */
+  private static void wrap(UnsafeBuffer buffer, long address, int bytes) {
+    if (buffer.addressOffset() != address
+        || buffer.capacity() != bytes
+        || buffer.byteArray() != null
+        || buffer.byteBuffer() != null) {
+      buffer.wrap(address, bytes);
+    }
   }
 
   /** Out of line, for it is what warm-up does at every look: see {@link OutOfLine}. */

@@ -198,6 +198,37 @@ class ReadyBlocksTest {
     assertEquals(0, takeAny(ready, small).number());
   }
 
+  /** A thread that has only large blocks, while the small ones lie with one that is idle. */
+  @Test
+  void shouldFindTheRightSizeElsewhereWhenItGoesOnBorrowing() throws Exception {
+    BinTable table = Buffers.table(true, 2, 2);
+    long small = Buffers.bytesOf(0);
+    Boolean found =
+        onAnotherStripe(
+            Stripes.perProcessor(4, 8, 64),
+            () -> {
+              table.takeSlowly(Buffers.bytesOf(1), 64).open(1).close();
+              int borrowed = 0;
+              while (true) {
+                PooledBlock block = table.take(small);
+                assertNotNull(block, "there is a block to borrow all the time");
+                block.open(1).close();
+                if (block.bin() == 0) {
+                  break;
+                }
+                borrowed++;
+              }
+              assertTrue(borrowed > 0 && borrowed <= 16, "borrowed " + borrowed + " times");
+              for (int i = 0; i < 100; i++) {
+                PooledBlock block = table.take(small);
+                assertEquals(0, block.bin(), "it has one now");
+                block.open(1).close();
+              }
+              return true;
+            });
+    assertTrue(found);
+  }
+
   @Test
   void shouldDropABlockThatIsBusyWhenItIsMet() {
     Buffer buffer = Buffers.buffer(0, 3);
