@@ -47,6 +47,9 @@ final class BinTable {
 
   private static final long LARGE_BYTES = 32L << 20;
 
+  /** Others lose what they have ready, so not at every request that found nothing. */
+  private static final int GATHER_EVERY = 4;
+
   /** What every chunk is aligned to at least, so that the common request need not ask. */
   static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
 
@@ -73,6 +76,9 @@ final class BinTable {
 
   /** Where blocks lie that bins got later. Replaced as a whole, under the lock of this object. */
   private volatile List<Arena> grown = List.of();
+
+  /** How often nothing was found. Plain: nearly right is enough. */
+  private int vain;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -219,7 +225,13 @@ final class BinTable {
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     PooledBlock block = takeSlowly(totalBytes, alignment, noted);
-    return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
+    if (block == null) {
+      block = takeSlowly(totalBytes, alignment, Buffer::claimAny);
+    }
+    if (block == null && ++vain % GATHER_EVERY == 0) {
+      ready.gather();
+    }
+    return block;
   }
 
   /** What {@link #take} would have found, were it not observed. */

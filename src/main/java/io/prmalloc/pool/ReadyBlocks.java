@@ -1,6 +1,5 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.OutOfLine;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.List;
 
@@ -32,9 +31,9 @@ final class ReadyBlocks {
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle: that which made the plan, to begin
-  // with. One such loan makes others, and in the end a large request finds nothing. To look
-  // everywhere each time would cost more than the loan. So one loan of sixteen looks, and takes the
-  // smaller block if there is one; where steps repeat, each thread soon has what its steps need.
+  // with. One such loan makes others, and in the end a large request finds nothing, in every step.
+  // So one miss of some gathers all that is ready in the misser's stripe; where steps repeat, each
+  // thread soon has what its steps need.
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -55,9 +54,6 @@ final class ReadyBlocks {
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published.
 
-  /** Of so many borrowed blocks one is looked for elsewhere first. A power of two. */
-  private static final int LOOKS = 16;
-
   private static final int MIN_STRIPES = 8;
   private static final int MAX_STRIPES = 64;
 
@@ -76,9 +72,6 @@ final class ReadyBlocks {
 
   /** By size class: the blocks it may have, of one word. */
   private final long[] masks;
-
-  /** By size class: those of them that are its own bin's. */
-  private final long[] own;
 
   /** By size class: which word that is. */
   private final int[] wordOf;
@@ -109,11 +102,10 @@ final class ReadyBlocks {
     this.belowClasses = LifetimePolicy.SMALL_BYTES + 1L - roomBytes;
     this.stripes = stripes;
     this.masks = new long[classes];
-    this.own = new long[classes];
     this.wordOf = new int[classes];
     this.blocks = blocks.toArray(PooledBlock[]::new);
     this.words = wordAt(blocks.size() + Long.SIZE - 1);
-    int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS);
+    int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS - 1);
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
     for (int number = 0; number < this.blocks.length; number++) {
@@ -138,7 +130,6 @@ final class ReadyBlocks {
     for (PooledBlock block : candidates) {
       if (wordAt(block.number()) == word) {
         masks[sizeClass] |= block.bit();
-        own[sizeClass] |= block.bin() == sizeClass ? block.bit() : 0;
       }
     }
   }
@@ -153,55 +144,18 @@ final class ReadyBlocks {
 
   /** Claims a block for a size class that this stripe has ready, or gives null. */
   PooledBlock take(int sizeClass) {
-    return takeReady(at(stripes.current(), wordOf[sizeClass]), sizeClass);
+    int word = wordOf[sizeClass];
+    return takeReady(at(stripes.current(), word), word, masks[sizeClass]);
   }
 
-  private PooledBlock takeReady(int at, int sizeClass) {
-    long found = ready[at] & masks[sizeClass];
-    return found != 0 ? takeFirst(at, sizeClass, found & -found) : null;
+  private PooledBlock takeReady(int at, int word, long mask) {
+    long found = ready[at] & mask;
+    return found != 0 ? takeFirst(at, word, found) : null;
   }
 
-  private PooledBlock takeFirst(int at, int sizeClass, long bit) {
-    return isOwn(sizeClass, bit) ? takeNoted(at, sizeClass, bit) : borrow(at, sizeClass, bit);
-  }
-
-  private boolean isOwn(int sizeClass, long bit) {
-    return (own[sizeClass] & bit) != 0;
-  }
-
-  private PooledBlock takeNoted(int at, int sizeClass, long bit) {
-    ready[at] &= ~bit;
-    return blockAt(wordOf[sizeClass], bit).claimed();
-  }
-
-  private PooledBlock borrow(int at, int sizeClass, long bit) {
-    return isTimeToLook(counterOf(at))
-        ? borrowSmaller(at, sizeClass, bit, OutOfLine.DEPTH)
-        : takeNoted(at, sizeClass, bit);
-  }
-
-  private int counterOf(int at) {
-    return (at & -(1 << stripeShift)) + words;
-  }
-
-  private boolean isTimeToLook(int counter) {
-    return (++ready[counter] & (LOOKS - 1)) == 0;
-  }
-
-  /** Claims a smaller block from another stripe if there is one, else this one, or gives null. */
-  private PooledBlock borrowSmaller(int at, int sizeClass, long bit, int depth) {
-    if (depth > 0) {
-      return borrowSmaller(at, sizeClass, bit, depth - 1);
-    }
-    long smaller = masks[sizeClass] & (bit - 1);
-    int here = stripes.current();
-    PooledBlock block = null;
-    for (int i = 1; i < stripes.count() && block == null; i++) {
-      int other = at(stripes.after(here, i), wordOf[sizeClass]);
-      long found = ready[other] & smaller;
-      block = found != 0 ? takeNoted(other, sizeClass, found & -found) : null;
-    }
-    return block != null ? block : takeNoted(at, sizeClass, bit);
+  private PooledBlock takeFirst(int at, int word, long found) {
+    ready[at] &= ~(found & -found);
+    return blockAt(word, found).claimed();
   }
 
   private PooledBlock blockAt(int word, long found) {
@@ -247,6 +201,21 @@ final class ReadyBlocks {
     if (ready[here] == 0 && found != 0) {
       ready[there] &= ~found;
       ready[here] |= found;
+    }
+  }
+
+  /** Notes here all that other stripes have ready. */
+  void gather() {
+    int here = stripes.current();
+    for (int i = 1; i < stripes.count(); i++) {
+      int there = stripes.after(here, i);
+      for (int word = 0; word < words; word++) {
+        long found = ready[at(there, word)];
+        if (found != 0) {
+          ready[at(there, word)] = 0;
+          ready[at(here, word)] |= found;
+        }
+      }
     }
   }
 

@@ -198,35 +198,32 @@ class ReadyBlocksTest {
     assertEquals(0, takeAny(ready, small).number());
   }
 
-  /** A thread that has only large blocks, while the small ones lie with one that is idle. */
+  /** A thread that borrows, while what it should have lies with one that is idle. */
   @Test
-  void shouldFindTheRightSizeElsewhereWhenItGoesOnBorrowing() throws Exception {
+  void shouldGatherWhatIsReadyElsewhereWhenRequestsGoOnFindingNothing() throws Exception {
     BinTable table = Buffers.table(true, 2, 2);
     long small = Buffers.bytesOf(0);
-    Boolean found =
+    long large = Buffers.bytesOf(1);
+    int found =
         onAnotherStripe(
             Stripes.perProcessor(4, 8, 64),
             () -> {
-              table.takeSlowly(Buffers.bytesOf(1), 64).open(1).close();
-              int borrowed = 0;
-              while (true) {
-                PooledBlock block = table.take(small);
-                assertNotNull(block, "there is a block to borrow all the time");
-                block.open(1).close();
-                if (block.bin() == 0) {
-                  break;
-                }
-                borrowed++;
+              Allocation one = table.takeSlowly(large, 64).open(1);
+              Allocation two = table.takeSlowly(large, 64).open(1);
+              one.close();
+              assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
+              for (int i = 0; i < 8; i++) {
+                assertNull(table.takeSlowly(large, 64));
               }
-              assertTrue(borrowed > 0 && borrowed <= 16, "borrowed " + borrowed + " times");
-              for (int i = 0; i < 100; i++) {
-                PooledBlock block = table.take(small);
-                assertEquals(0, block.bin(), "it has one now");
-                block.open(1).close();
+              int own = 0;
+              for (PooledBlock block = table.take(small); block != null; own++) {
+                assertEquals(0, block.bin());
+                block = table.take(small);
               }
-              return true;
+              two.close();
+              return own;
             });
-    assertTrue(found);
+    assertEquals(2, found);
   }
 
   @Test
