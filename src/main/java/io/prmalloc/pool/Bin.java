@@ -1,7 +1,7 @@
 package io.prmalloc.pool;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * One size class of the pool: its own buffer, and those it may borrow from.
@@ -13,10 +13,12 @@ final class Bin {
   private final int index;
   private final long chunkBytes;
   private final Buffer own;
+  private final VirtualBuffer virtual;
 
-  /** What it got later; see {@link Growth}. Replaced as a whole. */
-  private volatile List<Buffer> grown = List.of();
+  /** The plan's blocks, if any, then those it got later. Replaced as a whole. */
+  private volatile List<Buffer> allOwn;
 
+  /** Where an allocation looks. Replaced as a whole. */
   private volatile Buffer[] buffers;
 
   /** Plain: nearly right is enough. */
@@ -30,12 +32,14 @@ final class Bin {
     this.index = index;
     this.chunkBytes = chunkBytes;
     this.own = own;
-    List<Buffer> inOrder = new ArrayList<>();
-    if (own != null) {
-      inOrder.add(own);
-    }
-    inOrder.addAll(virtual.targets());
-    this.buffers = inOrder.toArray(new Buffer[0]);
+    this.virtual = virtual;
+    setOwn(own == null ? List.of() : List.of(own));
+  }
+
+  private void setOwn(List<Buffer> all) {
+    allOwn = all;
+    // Release: whoever sees a buffer here sees its blocks.
+    buffers = Stream.concat(all.stream(), virtual.targets().stream()).toArray(Buffer[]::new);
   }
 
   int index() {
@@ -53,29 +57,17 @@ final class Bin {
 
   /** All of the bin's own blocks: the plan's, then those it got later. */
   List<Buffer> allOwn() {
-    List<Buffer> all = new ArrayList<>();
-    if (own != null) {
-      all.add(own);
-    }
-    all.addAll(grown);
-    return all;
+    return allOwn;
   }
 
   /** How many buffers it got later. */
   int grownBuffers() {
-    return grown.size();
+    return own == null ? 0 : allOwn.size() - 1;
   }
 
   /** Adds blocks to a bin that has some. One thread at a time. */
-  @SuppressWarnings("NonAtomicOperationOnVolatileField")
   void grow(Buffer more) {
-    List<Buffer> allGrown = new ArrayList<>(grown);
-    allGrown.add(more);
-    List<Buffer> inOrder = new ArrayList<>(List.of(buffers));
-    inOrder.add(allGrown.size(), more);
-    grown = List.copyOf(allGrown);
-    // Release: whoever sees the buffer here sees its blocks.
-    buffers = inOrder.toArray(new Buffer[0]);
+    setOwn(Stream.concat(allOwn.stream(), Stream.of(more)).toList());
     misses = 0;
   }
 

@@ -47,9 +47,6 @@ final class BinTable {
 
   private static final long LARGE_BYTES = 32L << 20;
 
-  /** Others lose what they have ready, so not at every request that found nothing. */
-  private static final int GATHER_EVERY = 4;
-
   /** What every chunk is aligned to at least, so that the common request need not ask. */
   static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
 
@@ -77,8 +74,8 @@ final class BinTable {
   /** Where blocks lie that bins got later. Replaced as a whole, under the lock of this object. */
   private volatile List<Arena> grown = List.of();
 
-  /** How often nothing was found. Plain: nearly right is enough. */
-  private int vain;
+  /** What those add up to. */
+  private volatile long grownBytes;
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -225,13 +222,7 @@ final class BinTable {
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     PooledBlock block = takeSlowly(totalBytes, alignment, noted);
-    if (block == null) {
-      block = takeSlowly(totalBytes, alignment, Buffer::claimAny);
-    }
-    if (block == null && ++vain % GATHER_EVERY == 0) {
-      ready.gather();
-    }
-    return block;
+    return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
   }
 
   /** What {@link #take} would have found, were it not observed. */
@@ -252,7 +243,7 @@ final class BinTable {
       long totalBytes, int alignment, Function<Buffer, PooledBlock> taker) {
     int index = index(totalBytes);
     int position = firstAtLeast(index);
-    if (hasBin(position, index)) {
+    if (isBinOf(index, position)) {
       for (Buffer buffer : ascending[position++].buffers()) {
         PooledBlock block = buffer.alignment() >= alignment ? taker.apply(buffer) : null;
         if (block != null) {
@@ -273,8 +264,7 @@ final class BinTable {
 
   /** Counts a request that found nothing here and was served elsewhere. */
   void countUnserved(long totalBytes) {
-    int index = index(totalBytes);
-    boolean known = hasBin(firstAtLeast(index), index);
+    boolean known = binOf(totalBytes) != null;
     FlightEvents.unservedRequest(totalBytes, known);
     if (known) {
       misses.increment();
@@ -283,7 +273,14 @@ final class BinTable {
     }
   }
 
-  private boolean hasBin(int position, int index) {
+  /** The bin of a request, or null if it has none. */
+  Bin binOf(long totalBytes) {
+    int index = index(totalBytes);
+    int position = firstAtLeast(index);
+    return isBinOf(index, position) ? ascending[position] : null;
+  }
+
+  private boolean isBinOf(int index, int position) {
     return position < ascending.length && ascending[position].index() == index;
   }
 
@@ -339,13 +336,9 @@ final class BinTable {
     return Stream.concat(Stream.of(arena), grown.stream());
   }
 
-  /** The bin of a request, or null if it has none or one without blocks. */
-  Bin binOf(long totalBytes) {
-    int index = index(totalBytes);
-    int position = firstAtLeast(index);
-    return hasBin(position, index) && ascending[position].own() != null
-        ? ascending[position]
-        : null;
+  /** Notes all that is ready as ready for the thread that calls; others lose it. */
+  void gather() {
+    ready.gather();
   }
 
   /**
@@ -369,6 +362,7 @@ final class BinTable {
     List<Arena> all = new ArrayList<>(grown);
     all.add(more);
     grown = List.copyOf(all);
+    grownBytes += more.bytes();
     bin.grow(buffer);
     spans = null;
     return block;
@@ -376,7 +370,7 @@ final class BinTable {
 
   /** Bytes of the blocks that bins got later. */
   long grownBytes() {
-    return grown.stream().mapToLong(Arena::bytes).sum();
+    return grownBytes;
   }
 
   /** Goes on with the counters of the table whose place this takes. Before it is published. */
@@ -480,7 +474,7 @@ final class BinTable {
 
   /** Bytes of the arena, and of what bins got later. */
   long arenaBytes() {
-    return arenas().mapToLong(Arena::bytes).sum();
+    return arena.bytes() + grownBytes;
   }
 
   long misses() {

@@ -6,7 +6,7 @@ import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Gives bins that go on missing more blocks, a little at a time.
+ * Helps bins that go on missing: to what lies ready with other threads, then to a block more.
  *
  * <p>Threading: any thread.
  */
@@ -18,9 +18,16 @@ final class Growth {
   // and a new plan would be no better, for it knows no more. But each goes to the system and back,
   // which takes as long as a hundred hits.
   //
-  // So a bin that missed some requests keeps the block that the next of them gets. It has a region
+  // Some of these misses are no shortage. A thread that borrows a larger block from its own stripe
+  // may do so while one of the right size lies ready in another, and then a large request finds
+  // nothing (see ReadyBlocks). So after some misses all that is ready is gathered.
+  //
+  // After as many again, a bin keeps the block that the next of them gets. It has a region
   // of its own, is asked right after the plan's blocks of its bin, and goes with the plan. What
   // all bins may get is a small part of the arena: whoever needs more than that needs a new plan.
+
+  /** Others lose what they have ready, so not at every miss. */
+  static final int GATHER_EVERY = 4;
 
   /** A bin gets a block when so many requests found nothing since it got the last one. */
   static final int MISSES = 8;
@@ -54,7 +61,14 @@ final class Growth {
    */
   PooledBlock afterMiss(BinTable table, long totalBytes, int alignment) {
     Bin bin = table.binOf(totalBytes);
-    if (bin == null || bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
+    if (bin == null) {
+      return null;
+    }
+    int misses = bin.missed();
+    if (misses % GATHER_EVERY == 0) {
+      table.gather();
+    }
+    if (misses < MISSES || !mayGrow(table, bin, alignment)) {
       return null;
     }
     // Whoever holds the lock may be at it for long: then this request goes outside as others did.
@@ -72,7 +86,8 @@ final class Growth {
   private boolean mayGrow(BinTable table, Bin bin, int alignment) {
     long grown = table.grownBytes();
     long most = (table.arenaBytes() - grown) / MOST_PART;
-    return alignment <= bin.own().alignment()
+    return bin.own() != null
+        && alignment <= bin.own().alignment()
         && grown + bin.own().strideBytes() <= most
         && replanner.isEnabled()
         && !replanner.isCollecting();

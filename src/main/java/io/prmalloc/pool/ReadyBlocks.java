@@ -32,8 +32,8 @@ final class ReadyBlocks {
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle: that which made the plan, to begin
   // with. One such loan makes others, and in the end a large request finds nothing, in every step.
-  // So one miss of some gathers all that is ready in the misser's stripe; where steps repeat, each
-  // thread soon has what its steps need.
+  // So now and then all that is ready is gathered in the stripe of a thread that misses (Growth
+  // says when); where steps repeat, each thread soon has what its steps need.
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then

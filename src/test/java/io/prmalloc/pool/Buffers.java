@@ -8,6 +8,8 @@ import io.prmalloc.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 
 /**
@@ -124,5 +126,19 @@ final class Buffers {
       count++;
     }
     return count;
+  }
+
+  /** Runs on a thread whose stripe is another than this one's. */
+  static <T> T onAnotherStripe(Stripes stripes, Callable<T> work) throws Exception {
+    int own = stripes.current();
+    while (true) {
+      FutureTask<T> task = new FutureTask<>(() -> stripes.current() == own ? null : work.call());
+      Thread thread = new Thread(task);
+      thread.start();
+      T result = task.get();
+      if (result != null) {
+        return result;
+      }
+    }
   }
 }

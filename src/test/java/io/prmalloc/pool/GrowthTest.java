@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
 /** Bins that go on missing get blocks. */
@@ -87,6 +89,30 @@ class GrowthTest extends PoolTests {
     closeAndCheck(pool);
   }
 
+  /** A thread that borrows, while what it should have lies with the one that made the plan. */
+  @Test
+  void shouldGatherWhatLiesReadyElsewhereWhenABinGoesOnMissing() throws Exception {
+    TensorPoolAllocator pool = builder(source).replan(false).maxOversize(1).build();
+    ScopedMemoryCollector planned = pool.planner().collect();
+    Pools.track(pool, 2 * MIB);
+    Pools.track(pool, MIB, MIB);
+    planned.close();
+    assertEquals(3 * MIB, pool.poolStats().planBytes(), "a block each; the small ones may borrow");
+    int steps = 100;
+    Callable<Integer> work =
+        () -> {
+          for (int i = 0; i < steps; i++) {
+            pool.allocate(2 * MIB).close();
+            Pools.take(pool, MIB, 2 * MIB).forEach(Allocation::close);
+          }
+          return steps;
+        };
+    assertEquals(steps, Buffers.onAnotherStripe(Stripes.perProcessor(4, 8, 64), work));
+    int missed = Growth.GATHER_EVERY;
+    assertCounts(pool, 3 * steps - missed, missed, 0, 0, missed);
+    closeAndCheck(pool);
+  }
+
   @Test
   void shouldKnowAddressesInAddedBlocks() {
     TensorPoolAllocator pool = pooling();
@@ -143,16 +169,7 @@ class GrowthTest extends PoolTests {
 
   @Test
   void shouldLetAddedBlocksGoWithTheirPlan() {
-    TensorPoolAllocator pool =
-        TensorPoolAllocator.builder()
-            .subAllocator(source)
-            .startStatisticStep(0)
-            .maxOversize(1)
-            .executor(Runnable::run)
-            .build();
-    while (!pool.isPooling()) {
-      step(pool, () -> Pools.take(pool, PLANNED).forEach(Allocation::close));
-    }
+    TensorPoolAllocator pool = learned(builder(source).executor(Runnable::run));
     Allocation only = pool.allocate(MIB);
     request(pool, Growth.MISSES - 1);
     Allocation added = pool.allocate(MIB);

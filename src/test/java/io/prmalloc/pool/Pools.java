@@ -17,14 +17,19 @@ final class Pools {
    * the pool's back, so that nothing is counted.
    */
   static void learn(TensorPoolAllocator pool, long... totalBytes) {
+    ScopedMemoryCollector step = pool.planner().collect();
+    track(pool, totalBytes);
+    step.close();
+  }
+
+  /** A part of such a step: tensors that are out together and then all freed. */
+  static void track(TensorPoolAllocator pool, long... totalBytes) {
     MemoryPlanner planner = pool.planner();
-    ScopedMemoryCollector step = planner.collect();
     List<Tracked> out = new ArrayList<>();
     for (long bytes : totalBytes) {
       out.add(planner.trackAllocate(64, bytes));
     }
     out.forEach(planner::trackFree);
-    step.close();
   }
 
   /** Takes handles of these sizes. */

@@ -12,8 +12,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
-import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,20 +33,6 @@ class ReadyBlocksTest {
 
   private static PooledBlock takeAny(ReadyBlocks ready, Buffer buffer) {
     return ready.takeFromAny(buffer.firstNumber(), buffer.count());
-  }
-
-  /** Runs on a thread whose stripe is another than this one's. */
-  private static <T> T onAnotherStripe(Stripes stripes, Callable<T> work) throws Exception {
-    int own = stripes.current();
-    while (true) {
-      FutureTask<T> task = new FutureTask<>(() -> stripes.current() == own ? null : work.call());
-      Thread thread = new Thread(task);
-      thread.start();
-      T result = task.get();
-      if (result != null) {
-        return result;
-      }
-    }
   }
 
   @ParameterizedTest
@@ -129,7 +113,7 @@ class ReadyBlocksTest {
       ReadyBlocks ready = Buffers.ready(16, buffer);
       assertEquals(
           count,
-          onAnotherStripe(
+          Buffers.onAnotherStripe(
               new Stripes(16),
               () -> {
                 assertNull(ready.take(0), "what is ready is another stripe's");
@@ -156,7 +140,7 @@ class ReadyBlocksTest {
     ReadyBlocks ready = Buffers.ready(count, buffer);
     PooledBlock out = ready.take(0);
     List<Integer> stolen =
-        onAnotherStripe(
+        Buffers.onAnotherStripe(
             stripes,
             () -> {
               PooledBlock block = takeAny(ready, buffer);
@@ -185,7 +169,7 @@ class ReadyBlocksTest {
     Buffer large = Buffers.buffer(1, 3);
     ReadyBlocks ready = Buffers.ready(count, small, large);
     int stolen =
-        onAnotherStripe(
+        Buffers.onAnotherStripe(
             stripes,
             () -> {
               takeAny(ready, small).open(1).close();
@@ -200,21 +184,20 @@ class ReadyBlocksTest {
 
   /** A thread that borrows, while what it should have lies with one that is idle. */
   @Test
-  void shouldGatherWhatIsReadyElsewhereWhenRequestsGoOnFindingNothing() throws Exception {
+  void shouldGiveWhatWasReadyElsewhereWhenItWasGathered() throws Exception {
     BinTable table = Buffers.table(true, 2, 2);
     long small = Buffers.bytesOf(0);
     long large = Buffers.bytesOf(1);
     int found =
-        onAnotherStripe(
+        Buffers.onAnotherStripe(
             Stripes.perProcessor(4, 8, 64),
             () -> {
               Allocation one = table.takeSlowly(large, 64).open(1);
               Allocation two = table.takeSlowly(large, 64).open(1);
               one.close();
               assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
-              for (int i = 0; i < 8; i++) {
-                assertNull(table.takeSlowly(large, 64));
-              }
+              assertNull(table.take(small), "both of its own are ready elsewhere");
+              table.gather();
               int own = 0;
               for (PooledBlock block = table.take(small); block != null; own++) {
                 assertEquals(0, block.bin());
