@@ -32,12 +32,13 @@ final class BinTable {
   // The order in which an allocation looks for a block:
   //
   //   1. what this stripe has ready of its own bin, then of those it may borrow from (take), the
-  //      common case
+  //      common case; with many blocks the first of them, then the others (takeFurther)
   //   2. its own bin: what other stripes have ready; then likewise the buffers it may borrow from
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for
   //   4. the same buffers again, but asking the blocks, because one may be ready and not noted
   //      (see ReadyBlocks)
+  //   5. what bins got later (see Growth), however large
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
   // a bin, as a null bin if not. Hits are counted by the blocks.
@@ -71,11 +72,7 @@ final class BinTable {
   /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
   private int directClasses;
 
-  /** Where blocks lie that bins got later. Replaced as a whole, under the lock of this object. */
-  private volatile List<Arena> grown = List.of();
-
-  /** What those add up to. */
-  private volatile long grownBytes;
+  private final GrownBlocks grown = new GrownBlocks();
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
   private volatile ArenaSpan[] spans;
@@ -221,8 +218,20 @@ final class BinTable {
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
-    PooledBlock block = takeSlowly(totalBytes, alignment, noted);
-    return block != null ? block : takeSlowly(totalBytes, alignment, Buffer::claimAny);
+    int index = index(totalBytes);
+    PooledBlock block = null;
+    if (index < allDirectClasses && alignment <= MIN_ALIGNMENT) {
+      block = ready.takeFurther(index);
+    }
+    if (block == null) {
+      block = takeSlowly(totalBytes, alignment, noted);
+    }
+    if (block == null) {
+      block = takeSlowly(totalBytes, alignment, Buffer::claimAny);
+    }
+    return block != null
+        ? block
+        : grown.take(totalBytes + arena.isolation().roomBytes(), alignment);
   }
 
   /** What {@link #take} would have found, were it not observed. */
@@ -333,10 +342,10 @@ final class BinTable {
   }
 
   private Stream<Arena> arenas() {
-    return Stream.concat(Stream.of(arena), grown.stream());
+    return Stream.concat(Stream.of(arena), grown.arenas());
   }
 
-  /** Notes all that is ready as ready for the thread that calls; others lose it. */
+  /** A request found nothing; see {@link ReadyBlocks#gather}. */
   void gather() {
     ready.gather();
   }
@@ -350,27 +359,19 @@ final class BinTable {
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
    */
   synchronized PooledBlock grow(Bin bin, SubAllocator source) {
-    long stride = bin.own().strideBytes();
-    int alignment = bin.own().alignment();
-    Arena.Layout layout = new Arena.Layout(stride, 1, arena.isolation());
-    Arena.Place place = layout.place(stride, alignment);
-    Arena more = Arena.reserve(source, layout, region -> {});
-    Buffer buffer = new Buffer(bin.index(), stride, alignment, new Arena.Place[] {place}, more);
-    PooledBlock block = buffer.blocks().get(0);
-    ready.adopt(block);
-    block.claim();
-    List<Arena> all = new ArrayList<>(grown);
-    all.add(more);
-    grown = List.copyOf(all);
-    grownBytes += more.bytes();
-    bin.grow(buffer);
+    GrownBlocks.Grown more = GrownBlocks.reserve(bin.own(), source, arena.isolation());
+    ready.adopt(more.block());
+    // Before anybody sees it.
+    more.block().claim();
+    grown.add(more);
+    bin.grow(more.buffer());
     spans = null;
-    return block;
+    return more.block();
   }
 
   /** Bytes of the blocks that bins got later. */
   long grownBytes() {
-    return grownBytes;
+    return grown.bytes();
   }
 
   /** Goes on with the counters of the table whose place this takes. Before it is published. */
@@ -469,12 +470,12 @@ final class BinTable {
 
   /** How many blocks there are more than the plan's. */
   int addedBlocks() {
-    return addedBlocks + grown.size();
+    return addedBlocks + grown.count();
   }
 
   /** Bytes of the arena, and of what bins got later. */
   long arenaBytes() {
-    return arena.bytes() + grownBytes;
+    return arena.bytes() + grown.bytes();
   }
 
   long misses() {

@@ -20,14 +20,12 @@ final class Growth {
   //
   // Some of these misses are no shortage. A thread that borrows a larger block from its own stripe
   // may do so while one of the right size lies ready in another, and then a large request finds
-  // nothing (see ReadyBlocks). So after some misses all that is ready is gathered.
+  // nothing. That is put right first (see ReadyBlocks.gather).
   //
-  // After as many again, a bin keeps the block that the next of them gets. It has a region
-  // of its own, is asked right after the plan's blocks of its bin, and goes with the plan. What
-  // all bins may get is a small part of the arena: whoever needs more than that needs a new plan.
-
-  /** Others lose what they have ready, so not at every miss. */
-  static final int GATHER_EVERY = 4;
+  // A bin that goes on missing keeps the block that the next of them gets. It has a region of its
+  // own, is asked right after the plan's blocks of its bin, and goes with the plan. Who finds
+  // nothing else may have it too, however much smaller the request is. What all bins may get is a
+  // small part of the arena: whoever needs more than that needs a new plan.
 
   /** A bin gets a block when so many requests found nothing since it got the last one. */
   static final int MISSES = 8;
@@ -64,11 +62,8 @@ final class Growth {
     if (bin == null) {
       return null;
     }
-    int misses = bin.missed();
-    if (misses % GATHER_EVERY == 0) {
-      table.gather();
-    }
-    if (misses < MISSES || !mayGrow(table, bin, alignment)) {
+    table.gather();
+    if (bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
       return null;
     }
     // Whoever holds the lock may be at it for long: then this request goes outside as others did.

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.lifetime.LifetimePolicy;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -26,14 +27,16 @@ final class ReadyBlocks {
   //
   // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
-  // smallest. That is one mask for each size class; what does not lie in the word where its first
-  // block is, is looked at on the slower way only.
+  // smallest. That is a mask for each word, from that of its first block on. The common way looks
+  // at
+  // that one only; larger plans, as those for steps of several threads are, need the others.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle: that which made the plan, to begin
   // with. One such loan makes others, and in the end a large request finds nothing, in every step.
-  // So now and then all that is ready is gathered in the stripe of a thread that misses (Growth
-  // says when); where steps repeat, each thread soon has what its steps need.
+  // So a thread that misses some requests gets what lay ready with others each time: nobody needs
+  // it there. Where steps repeat, each thread soon has what its steps need. (It used to get all
+  // that was ready. Then the others, if they worked, had nothing and missed in their turn.)
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -60,7 +63,17 @@ final class ReadyBlocks {
   /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
   private static final int LEAST_WORDS = 16;
 
+  /** So often {@link #gather} looks before it moves something. */
+  static final int LOOKS = 4;
+
   private final long[] ready;
+
+  /** What was ready each time that {@link #gather} looked since it moved something. */
+  private final long[] idle;
+
+  /** Plain, as the words: nearly right is enough. */
+  private int looks;
+
   private final Stripes stripes;
   private final int stripeShift;
   private final int words;
@@ -75,6 +88,9 @@ final class ReadyBlocks {
 
   /** By size class: which word that is. */
   private final int[] wordOf;
+
+  /** By size class: the blocks it may have of the words behind that one; null if there are none. */
+  private final long[][] furtherMasks;
 
   /** Told of every block that comes home; null but for a plan that was replaced. */
   private volatile Runnable listener;
@@ -103,11 +119,14 @@ final class ReadyBlocks {
     this.stripes = stripes;
     this.masks = new long[classes];
     this.wordOf = new int[classes];
+    this.furtherMasks = new long[classes][];
     this.blocks = blocks.toArray(PooledBlock[]::new);
     this.words = wordAt(blocks.size() + Long.SIZE - 1);
     int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS - 1);
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
+    this.idle = new long[ready.length];
+    Arrays.fill(idle, -1L);
     for (int number = 0; number < this.blocks.length; number++) {
       this.blocks[number].readyIn(this, number);
       put(this.blocks[number]);
@@ -123,15 +142,21 @@ final class ReadyBlocks {
     later.unnotedIn(this);
   }
 
-  /** Lets {@link #take} give the blocks of a size class. */
+  /**
+   * Lets {@link #take} and {@link #takeFurther} give the blocks of a size class.
+   *
+   * @param candidates what it may have, by number
+   */
   void serve(int sizeClass, List<PooledBlock> candidates) {
     int word = wordAt(candidates.get(0).number());
-    wordOf[sizeClass] = word;
+    int last = wordAt(candidates.get(candidates.size() - 1).number());
+    long[] found = new long[last - word + 1];
     for (PooledBlock block : candidates) {
-      if (wordAt(block.number()) == word) {
-        masks[sizeClass] |= block.bit();
-      }
+      found[wordAt(block.number()) - word] |= block.bit();
     }
+    wordOf[sizeClass] = word;
+    masks[sizeClass] = found[0];
+    furtherMasks[sizeClass] = last > word ? Arrays.copyOfRange(found, 1, found.length) : null;
   }
 
   // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
@@ -160,6 +185,18 @@ final class ReadyBlocks {
 
   private PooledBlock blockAt(int word, long found) {
     return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
+  }
+
+  /** The same where {@link #take} found nothing, for it looks at one word only. */
+  PooledBlock takeFurther(int sizeClass) {
+    long[] further = furtherMasks[sizeClass];
+    int words = further == null ? 0 : further.length;
+    PooledBlock block = null;
+    for (int i = 0; i < words && block == null; i++) {
+      int word = wordOf[sizeClass] + 1 + i;
+      block = takeReady(at(stripes.current(), word), word, further[i]);
+    }
+    return block;
   }
 
   /**
@@ -198,22 +235,35 @@ final class ReadyBlocks {
 
   /** Notes blocks that lie ready there as ready here, if here is nothing else. */
   private void moveTo(int here, int there, long found) {
-    if (ready[here] == 0 && found != 0) {
+    if (ready[here] == 0) {
+      move(there, here, found);
+    }
+  }
+
+  private void move(int there, int here, long found) {
+    if (found != 0) {
       ready[there] &= ~found;
       ready[here] |= found;
     }
   }
 
-  /** Notes here all that other stripes have ready. */
+  /**
+   * A request found nothing. Each {@link #LOOKS}th time notes here what other stripes had ready at
+   * all of these times.
+   */
   void gather() {
+    looks++;
+    boolean last = looks % LOOKS == 0;
     int here = stripes.current();
-    for (int i = 1; i < stripes.count(); i++) {
-      int there = stripes.after(here, i);
+    for (int stripe = 0; stripe < stripes.count(); stripe++) {
       for (int word = 0; word < words; word++) {
-        long found = ready[at(there, word)];
-        if (found != 0) {
-          ready[at(there, word)] = 0;
-          ready[at(here, word)] |= found;
+        int there = at(stripe, word);
+        idle[there] &= ready[there];
+        if (last) {
+          if (stripe != here) {
+            move(there, at(here, word), idle[there]);
+          }
+          idle[there] = -1L;
         }
       }
     }

@@ -19,15 +19,15 @@ class GrowthTest extends PoolTests {
   /** Arena of more than 20 MiB, so two more blocks of 1 MiB are allowed and not three. */
   private static final long[] PLANNED = {MIB, 20 * MIB};
 
-  private static TensorPoolAllocator learned(TensorPoolBuilder builder) {
+  private static TensorPoolAllocator learned(TensorPoolBuilder builder, long... totals) {
     TensorPoolAllocator pool = builder.maxOversize(1).build();
-    Pools.learn(pool, PLANNED);
+    Pools.learn(pool, totals);
     assertTrue(pool.isPooling());
     return pool;
   }
 
   private TensorPoolAllocator pooling() {
-    return learned(builder(source));
+    return learned(builder(source), PLANNED);
   }
 
   /** Requests of 1 MiB, one after the other, of which none may be the first. */
@@ -79,13 +79,29 @@ class GrowthTest extends PoolTests {
 
   @Test
   void shouldKeepThePlanAsItIsWhenItIsNotToChange() {
-    TensorPoolAllocator pool = learned(builder(source).replan(false));
+    TensorPoolAllocator pool = learned(builder(source).replan(false), PLANNED);
     try (Allocation only = pool.allocate(MIB)) {
       request(pool, 5 * Growth.MISSES);
       assertEquals(MIB, only.byteBuffer().capacity());
     }
     assertEquals(0, pool.poolStats().addedBlocks());
     assertEquals(5 * Growth.MISSES, pool.poolStats().misses());
+    closeAndCheck(pool);
+  }
+
+  @Test
+  void shouldGiveAddedBlocksToAnyThatWouldFindNothing() {
+    TensorPoolAllocator pool = learned(builder(source), MIB / 2, MIB, 20 * MIB);
+    try (Allocation only = pool.allocate(MIB)) {
+      request(pool, Growth.MISSES);
+      assertEquals(1, pool.poolStats().addedBlocks());
+      Pools.take(pool, MIB / 2, MIB / 2).forEach(Allocation::close);
+      assertCounts(pool, 4, Growth.MISSES - 1, 0, 0, Growth.MISSES - 1);
+      List<Allocation> out = Pools.take(pool, MIB / 2, MIB / 2, MIB / 2);
+      assertEquals(Growth.MISSES, pool.poolStats().misses(), "one is there, and larger by far");
+      out.forEach(Allocation::close);
+      assertEquals(MIB, only.byteBuffer().capacity());
+    }
     closeAndCheck(pool);
   }
 
@@ -108,7 +124,7 @@ class GrowthTest extends PoolTests {
           return steps;
         };
     assertEquals(steps, Buffers.onAnotherStripe(Stripes.perProcessor(4, 8, 64), work));
-    int missed = Growth.GATHER_EVERY;
+    int missed = ReadyBlocks.LOOKS;
     assertCounts(pool, 3 * steps - missed, missed, 0, 0, missed);
     closeAndCheck(pool);
   }
@@ -138,7 +154,7 @@ class GrowthTest extends PoolTests {
   @Test
   void shouldGoOnAsBeforeWhenThereIsNoMemoryForMore() {
     SubAllocator limited = SubAllocator.direct(21 * MIB + 64 * KIB);
-    TensorPoolAllocator pool = learned(builder(limited));
+    TensorPoolAllocator pool = learned(builder(limited), PLANNED);
     long reserved = limited.bytesReserved();
     Allocation only = pool.allocate(MIB);
     for (int i = 0; i < 3 * Growth.MISSES; i++) {
@@ -169,7 +185,7 @@ class GrowthTest extends PoolTests {
 
   @Test
   void shouldLetAddedBlocksGoWithTheirPlan() {
-    TensorPoolAllocator pool = learned(builder(source).executor(Runnable::run));
+    TensorPoolAllocator pool = learned(builder(source).executor(Runnable::run), PLANNED);
     Allocation only = pool.allocate(MIB);
     request(pool, Growth.MISSES - 1);
     Allocation added = pool.allocate(MIB);

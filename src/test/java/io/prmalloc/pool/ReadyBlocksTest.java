@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -197,6 +198,10 @@ class ReadyBlocksTest {
               one.close();
               assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
               assertNull(table.take(small), "both of its own are ready elsewhere");
+              for (int i = 1; i < ReadyBlocks.LOOKS; i++) {
+                table.gather();
+                assertNull(table.take(small), "so far somebody may want them there");
+              }
               table.gather();
               int own = 0;
               for (PooledBlock block = table.take(small); block != null; own++) {
@@ -207,6 +212,54 @@ class ReadyBlocksTest {
               return own;
             });
     assertEquals(2, found);
+  }
+
+  @Test
+  void shouldLeaveWhatIsInUseElsewhereWhenGathering() throws Exception {
+    Buffer buffer = Buffers.buffer(0, 3);
+    ReadyBlocks ready = Buffers.ready(16, buffer);
+    Allocation used = ready.take(0).open(1);
+    Stripes stripes = new Stripes(16);
+    assertEquals(1, Buffers.onAnotherStripe(stripes, () -> gather(ready, 1)));
+    used.close();
+    Callable<List<Integer>> work =
+        () -> {
+          gather(ready, ReadyBlocks.LOOKS - 1);
+          return take(ready, 0, 3);
+        };
+    assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(stripes, work));
+    assertEquals(List.of(0, NONE), take(ready, 0, 2));
+  }
+
+  private static int gather(ReadyBlocks ready, int times) {
+    for (int i = 0; i < times; i++) {
+      ready.gather();
+    }
+    return times;
+  }
+
+  /** A size class whose blocks fill more words than one. */
+  @Test
+  void shouldGiveFurtherBlocksOfItsStripeWhenThereAreMoreThanAWordHas() {
+    Buffer buffer = Buffers.buffer(0, 200);
+    ReadyBlocks ready = Buffers.ready(16, buffer);
+    for (int number = 0; number < 64; number++) {
+      assertEquals(number, ready.take(0).number());
+    }
+    assertNull(ready.take(0), "it looks at one word");
+    for (int number = 64; number < 200; number++) {
+      assertEquals(number, ready.takeFurther(0).number());
+    }
+    assertNull(ready.takeFurther(0));
+    buffer.blocks().get(150).open(1).close();
+    assertEquals(150, ready.takeFurther(0).number());
+  }
+
+  @Test
+  void shouldGiveNothingFurtherWhenOneWordHasAll() {
+    ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
+    assertNull(ready.takeFurther(0));
+    assertNull(ready.takeFurther(1));
   }
 
   @Test

@@ -1,0 +1,85 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Isolation;
+import io.prmalloc.SubAllocator;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The blocks that bins of a plan got later (see {@link Growth}), each in memory of its own.
+ *
+ * <p>Threading: any thread.
+ */
+final class GrownBlocks {
+
+  /**
+   * A block more.
+   *
+   * @param buffer has this block only
+   * @param arena where it is
+   */
+  record Grown(Buffer buffer, Arena arena) {
+
+    PooledBlock block() {
+      return buffer.blocks().get(0);
+    }
+  }
+
+  /** Smallest first. Replaced as a whole. */
+  private volatile List<Grown> all = List.of();
+
+  private volatile long bytes;
+
+  /**
+   * Reserves memory for a block like those of a buffer.
+   *
+   * @throws io.prmalloc.OutOfNativeMemoryException if it is not to be had
+   */
+  static Grown reserve(Buffer like, SubAllocator source, Isolation isolation) {
+    Arena.Layout layout = new Arena.Layout(like.strideBytes(), 1, isolation);
+    Arena.Place[] place = {layout.place(like.strideBytes(), like.alignment())};
+    Arena arena = Arena.reserve(source, layout, region -> {});
+    return new Grown(
+        new Buffer(like.bin(), like.strideBytes(), like.alignment(), place, arena), arena);
+  }
+
+  /** Whoever looks sees it from now on. */
+  synchronized void add(Grown more) {
+    bytes += more.arena().bytes();
+    all =
+        Stream.concat(all.stream(), Stream.of(more))
+            .sorted(Comparator.comparingLong(grown -> grown.buffer().strideBytes()))
+            .toList();
+  }
+
+  /**
+   * Claims the smallest that is free and large enough, or gives null.
+   *
+   * @param chunkBytes the size, and all that its chunk needs beside it
+   */
+  PooledBlock take(long chunkBytes, int alignment) {
+    for (Grown grown : all) {
+      Buffer buffer = grown.buffer();
+      if (buffer.strideBytes() >= chunkBytes
+          && buffer.alignment() >= alignment
+          && grown.block().claim()) {
+        return grown.block();
+      }
+    }
+    return null;
+  }
+
+  Stream<Arena> arenas() {
+    return all.stream().map(Grown::arena);
+  }
+
+  int count() {
+    return all.size();
+  }
+
+  /** What all of them have reserved. */
+  long bytes() {
+    return bytes;
+  }
+}
