@@ -31,6 +31,12 @@ final class Rehearsal {
   // Steps that were open at the same time are also run against each other in other interleavings
   // than the one that happened to be seen: threads that run the collected steps over and over, in
   // turns of random length. The generator is seeded, so equal warm-ups give equal pools.
+  //
+  // Each thread has a stripe of its own there, as it has in the pool (see ReadyBlocks): it prefers
+  // what it had before, and borrows from that before it takes the right size from another. So
+  // threads lend large blocks while small ones lie ready elsewhere, and need more blocks than the
+  // same lives do in the hands of one thread. When this was not rehearsed, steps of two threads
+  // went on missing. What the pool gathers is not rehearsed: it puts right what happens rarely.
 
   private static final int MAX_ROUNDS = 64;
   private static final int MAX_INTERLEAVINGS = 24;
@@ -43,7 +49,10 @@ final class Rehearsal {
   private final double maxOversize;
   private final int[] binIndices;
   private final int[] blocks;
-  private final int[] free;
+
+  /** By stripe and bin: the first stripe is that of the thread that makes the plan. */
+  private int[][] free;
+
   private final int[][] targets;
   private boolean lacking;
 
@@ -56,7 +65,6 @@ final class Rehearsal {
     List<BinPlan> bins = plan.bins();
     this.binIndices = bins.stream().mapToInt(BinPlan::index).toArray();
     this.blocks = bins.stream().mapToInt(BinPlan::blocks).toArray();
-    this.free = new int[blocks.length];
     this.targets = new int[blocks.length][];
     for (int position = 0; position < targets.length; position++) {
       targets[position] =
@@ -88,7 +96,7 @@ final class Rehearsal {
   /** By life of the first step: position of the bin that serves it, if it is alone. */
   int[] holders() {
     start();
-    Player player = new Player(List.of(script(plan.steps().get(0))));
+    Player player = new Player(List.of(script(plan.steps().get(0))), 0);
     player.play(Integer.MAX_VALUE);
     return player.holders;
   }
@@ -154,7 +162,7 @@ final class Rehearsal {
 
   private boolean rehearse(Script script) {
     start();
-    Player player = new Player(List.of(script));
+    Player player = new Player(List.of(script), 0);
     player.play(Integer.MAX_VALUE);
     return lacking;
   }
@@ -165,7 +173,7 @@ final class Rehearsal {
     for (int trial = 0; trial < interleavings(); trial++) {
       List<Player> threads = new ArrayList<>();
       for (int thread = 0; thread < plan.concurrentSteps(); thread++) {
-        threads.add(thread(steps, random));
+        threads.add(thread(steps, random, 1 + thread));
       }
       start();
       playInTurns(threads, random);
@@ -180,7 +188,7 @@ final class Rehearsal {
     return (int) Math.max(2, Math.min(MAX_INTERLEAVINGS, EVENTS_PER_ROUND / eventsPerTrial));
   }
 
-  private Player thread(List<Script> steps, SplittableRandom random) {
+  private Player thread(List<Script> steps, SplittableRandom random, int stripe) {
     List<Script> chosen = new ArrayList<>();
     int events = 0;
     for (int i = 0; i < STEPS_PER_THREAD; i++) {
@@ -189,7 +197,7 @@ final class Rehearsal {
     }
     // Threads do not start together: this one is somewhere in its first step, without the tensors
     // it took before.
-    Player player = new Player(chosen);
+    Player player = new Player(chosen, stripe);
     player.skip(random.nextInt(events / STEPS_PER_THREAD));
     return player;
   }
@@ -208,7 +216,8 @@ final class Rehearsal {
   }
 
   private void start() {
-    System.arraycopy(blocks, 0, free, 0, blocks.length);
+    free = new int[1 + plan.concurrentSteps()][blocks.length];
+    System.arraycopy(blocks, 0, free[0], 0, blocks.length);
     lacking = false;
   }
 
@@ -223,7 +232,10 @@ final class Rehearsal {
     /** By life of the current script: the bin that serves it, while it is out. */
     private int[] holders;
 
-    Player(List<Script> scripts) {
+    private final int stripe;
+
+    Player(List<Script> scripts, int stripe) {
+      this.stripe = stripe;
       this.scripts = scripts;
       this.holders = newHolders();
     }
@@ -257,9 +269,9 @@ final class Rehearsal {
         Script script = scripts.get(current);
         int event = script.events[next];
         if (event >= 0) {
-          holders[event] = take(script, event);
+          holders[event] = take(script, event, stripe);
         } else {
-          free[holders[~event]]++;
+          free[stripe][holders[~event]]++;
         }
         advance();
         passAbsent();
@@ -287,19 +299,27 @@ final class Rehearsal {
   }
 
   /** The way of an allocation through {@link BinTable}, with counters for buffers. */
-  private int take(Script script, int life) {
+  private int take(Script script, int life, int stripe) {
     int bin = script.bins[life];
     long alignment = script.alignments[life];
-    if (tryTake(bin, alignment)) {
+    if (tryTake(bin, alignment, stripe)) {
       return bin;
     }
     for (int target : targets[bin]) {
-      if (tryTake(target, alignment)) {
+      if (tryTake(target, alignment, stripe)) {
+        return target;
+      }
+    }
+    if (tryTakeFromAny(bin, alignment)) {
+      return bin;
+    }
+    for (int target : targets[bin]) {
+      if (tryTakeFromAny(target, alignment)) {
         return target;
       }
     }
     for (int above = bin + 1; above < script.aboveEnds[life]; above++) {
-      if (tryTake(above, alignment)) {
+      if (tryTakeFromAny(above, alignment)) {
         return above;
       }
     }
@@ -308,11 +328,20 @@ final class Rehearsal {
     return bin;
   }
 
-  private boolean tryTake(int bin, long alignment) {
-    if (free[bin] == 0 || alignment > plan.bins().get(bin).alignment()) {
+  private boolean tryTakeFromAny(int bin, long alignment) {
+    for (int stripe = 0; stripe < free.length; stripe++) {
+      if (tryTake(bin, alignment, stripe)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean tryTake(int bin, long alignment, int stripe) {
+    if (free[stripe][bin] == 0 || alignment > plan.bins().get(bin).alignment()) {
       return false;
     }
-    free[bin]--;
+    free[stripe][bin]--;
     return true;
   }
 }
