@@ -41,6 +41,8 @@ final class Rehearsal {
   private static final int MAX_ROUNDS = 64;
   private static final int MAX_INTERLEAVINGS = 24;
   private static final long EVENTS_PER_ROUND = 2_000_000;
+  private static final int MAX_OF_SHORT_STEPS = 1_000;
+  private static final long SHORT_EVENTS_PER_ROUND = 50_000;
   private static final int STEPS_PER_THREAD = 3;
   private static final int MAX_TURN = 64;
   private static final long SEED = 0x9E3779B97F4A7C15L;
@@ -185,7 +187,11 @@ final class Rehearsal {
   private int interleavings() {
     long lives = plan.steps().stream().mapToLong(List::size).max().orElse(0);
     long eventsPerTrial = 2 * lives * STEPS_PER_THREAD * plan.concurrentSteps();
-    return (int) Math.max(2, Math.min(MAX_INTERLEAVINGS, EVENTS_PER_ROUND / eventsPerTrial));
+    long many = Math.min(MAX_INTERLEAVINGS, EVENTS_PER_ROUND / eventsPerTrial);
+    // With few events it takes many trials until all threads hold what they can at one time, which
+    // costs nothing, and threads that the system stops do it often.
+    long ofShort = Math.min(MAX_OF_SHORT_STEPS, SHORT_EVENTS_PER_ROUND / eventsPerTrial);
+    return (int) Math.max(2, Math.max(many, ofShort));
   }
 
   private Player thread(List<Script> steps, SplittableRandom random, int stripe) {
