@@ -28,8 +28,7 @@ final class ReadyBlocks {
   // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
   // smallest. That is a mask for each word, from that of its first block on. The common way looks
-  // at
-  // that one only; larger plans, as those for steps of several threads are, need the others.
+  // at that one only; larger plans, as those for steps of several threads are, need the others.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle: that which made the plan, to begin
