@@ -271,12 +271,16 @@ final class BinTable {
     return null;
   }
 
-  /** Counts a request that found nothing here and was served elsewhere. */
+  /**
+   * Counts a request that found nothing here and was served elsewhere; gathers what is idle if
+   * there should have been something.
+   */
   void countUnserved(long totalBytes) {
     boolean known = binOf(totalBytes) != null;
     FlightEvents.unservedRequest(totalBytes, known);
     if (known) {
       misses.increment();
+      ready.gather();
     } else {
       nullBins.count(totalBytes);
     }
@@ -343,11 +347,6 @@ final class BinTable {
 
   private Stream<Arena> arenas() {
     return Stream.concat(Stream.of(arena), grown.arenas());
-  }
-
-  /** A request found nothing; see {@link ReadyBlocks#gather}. */
-  void gather() {
-    ready.gather();
   }
 
   /**

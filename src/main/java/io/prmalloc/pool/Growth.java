@@ -6,7 +6,7 @@ import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Helps bins that go on missing: to what lies ready with other threads, then to a block more.
+ * Gives bins that go on missing more blocks, a little at a time.
  *
  * <p>Threading: any thread.
  */
@@ -18,11 +18,8 @@ final class Growth {
   // and a new plan would be no better, for it knows no more. But each goes to the system and back,
   // which takes as long as a hundred hits.
   //
-  // Some of these misses are no shortage. A thread that borrows a larger block from its own stripe
-  // may do so while one of the right size lies ready in another, and then a large request finds
-  // nothing. That is put right first (see ReadyBlocks.gather).
-  //
-  // A bin that goes on missing keeps the block that the next of them gets. It has a region of its
+  // So a bin that goes on missing, although what lay idle was gathered (see ReadyBlocks), keeps the
+  // block that the next of them gets. It has a region of its
   // own, is asked right after the plan's blocks of its bin, and goes with the plan. Who finds
   // nothing else may have it too, however much smaller the request is. What all bins may get is a
   // small part of the arena: whoever needs more than that needs a new plan.
@@ -59,11 +56,7 @@ final class Growth {
    */
   PooledBlock afterMiss(BinTable table, long totalBytes, int alignment) {
     Bin bin = table.binOf(totalBytes);
-    if (bin == null) {
-      return null;
-    }
-    table.gather();
-    if (bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
+    if (bin == null || bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
       return null;
     }
     // Whoever holds the lock may be at it for long: then this request goes outside as others did.

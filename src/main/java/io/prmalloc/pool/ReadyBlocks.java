@@ -34,8 +34,8 @@ final class ReadyBlocks {
   // lies ready in another, perhaps of a thread that is idle: that which made the plan, to begin
   // with. One such loan makes others, and in the end a large request finds nothing, in every step.
   // So a thread that misses some requests gets what lay ready with others each time: nobody needs
-  // it there. Where steps repeat, each thread soon has what its steps need. (It used to get all
-  // that was ready. Then the others, if they worked, had nothing and missed in their turn.)
+  // it there. Where steps repeat, each thread soon has what its steps need. All that is ready at
+  // one time would be too much: others that work would have nothing, and miss in their turn.
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -149,13 +149,13 @@ final class ReadyBlocks {
   void serve(int sizeClass, List<PooledBlock> candidates) {
     int word = wordAt(candidates.get(0).number());
     int last = wordAt(candidates.get(candidates.size() - 1).number());
-    long[] found = new long[last - word + 1];
+    long[] all = new long[last - word + 1];
     for (PooledBlock block : candidates) {
-      found[wordAt(block.number()) - word] |= block.bit();
+      all[wordAt(block.number()) - word] |= block.bit();
     }
     wordOf[sizeClass] = word;
-    masks[sizeClass] = found[0];
-    furtherMasks[sizeClass] = last > word ? Arrays.copyOfRange(found, 1, found.length) : null;
+    masks[sizeClass] = all[0];
+    furtherMasks[sizeClass] = last > word ? Arrays.copyOfRange(all, 1, all.length) : null;
   }
 
   // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
@@ -190,10 +190,11 @@ final class ReadyBlocks {
   PooledBlock takeFurther(int sizeClass) {
     long[] further = furtherMasks[sizeClass];
     int words = further == null ? 0 : further.length;
+    int own = stripes.current();
     PooledBlock block = null;
     for (int i = 0; i < words && block == null; i++) {
       int word = wordOf[sizeClass] + 1 + i;
-      block = takeReady(at(stripes.current(), word), word, further[i]);
+      block = takeReady(at(own, word), word, further[i]);
     }
     return block;
   }

@@ -55,6 +55,9 @@ final class Rehearsal {
   /** By stripe and bin: the first stripe is that of the thread that makes the plan. */
   private int[][] free;
 
+  /** By bin: what all stripes have, so that nobody looks through them in vain. */
+  private final int[] freeOfAll;
+
   private final int[][] targets;
   private boolean lacking;
 
@@ -67,6 +70,7 @@ final class Rehearsal {
     List<BinPlan> bins = plan.bins();
     this.binIndices = bins.stream().mapToInt(BinPlan::index).toArray();
     this.blocks = bins.stream().mapToInt(BinPlan::blocks).toArray();
+    this.freeOfAll = new int[blocks.length];
     this.targets = new int[blocks.length][];
     for (int position = 0; position < targets.length; position++) {
       targets[position] =
@@ -224,6 +228,7 @@ final class Rehearsal {
   private void start() {
     free = new int[1 + plan.concurrentSteps()][blocks.length];
     System.arraycopy(blocks, 0, free[0], 0, blocks.length);
+    System.arraycopy(blocks, 0, freeOfAll, 0, blocks.length);
     lacking = false;
   }
 
@@ -277,7 +282,7 @@ final class Rehearsal {
         if (event >= 0) {
           holders[event] = take(script, event, stripe);
         } else {
-          free[stripe][holders[~event]]++;
+          putBack(holders[~event], stripe);
         }
         advance();
         passAbsent();
@@ -335,7 +340,7 @@ final class Rehearsal {
   }
 
   private boolean tryTakeFromAny(int bin, long alignment) {
-    for (int stripe = 0; stripe < free.length; stripe++) {
+    for (int stripe = 0; stripe < free.length && freeOfAll[bin] > 0; stripe++) {
       if (tryTake(bin, alignment, stripe)) {
         return true;
       }
@@ -348,6 +353,12 @@ final class Rehearsal {
       return false;
     }
     free[stripe][bin]--;
+    freeOfAll[bin]--;
     return true;
+  }
+
+  private void putBack(int bin, int stripe) {
+    free[stripe][bin]++;
+    freeOfAll[bin]++;
   }
 }

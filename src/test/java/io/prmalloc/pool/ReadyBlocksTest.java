@@ -199,10 +199,10 @@ class ReadyBlocksTest {
               assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
               assertNull(table.take(small), "both of its own are ready elsewhere");
               for (int i = 1; i < ReadyBlocks.LOOKS; i++) {
-                table.gather();
+                table.countUnserved(large);
                 assertNull(table.take(small), "so far somebody may want them there");
               }
-              table.gather();
+              table.countUnserved(large);
               int own = 0;
               for (PooledBlock block = table.take(small); block != null; own++) {
                 assertEquals(0, block.bin());
