@@ -97,7 +97,7 @@ final class FrameWriter implements AutoCloseable {
   /**
    * Adds the next event.
    *
-   * @param what kind and alignment, as in {@link EventRing#publish}
+   * @param what kind and alignment, as in {@link EventLane#add}
    * @param value of a release, how many events ago the allocation was
    * @return false, and it is not added, if the file has no room for it
    * @throws IOException if a frame was due and could not be written

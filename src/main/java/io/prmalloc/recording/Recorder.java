@@ -1,5 +1,6 @@
 package io.prmalloc.recording;
 
+import io.prmalloc.OutOfLine;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
@@ -19,23 +20,18 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Recorder implements Recording {
 
-  // The allocating threads put events into the ring, and most releases on lanes of their own, which
-  // costs less (see ReleaseLanes); one daemon thread puts them in order (EventOrder), encodes them
-  // and writes frames. It looks every millisecond, so nobody has to wake it.
+  // The allocating threads put events on lanes, each on its own if it can (EventLanes); one daemon
+  // thread puts them in order (EventOrder), encodes them and writes frames. It looks every
+  // millisecond, so nobody has to wake it.
   //
-  // No event is lost without a word. A thread that finds the ring full waits for the writer, and if
+  // No event is lost without a word. A thread that finds its lane full waits for the writer, and if
   // that takes too long (a disk that hangs must not stop a server) the recording ends there: what
   // is in the file is all that happened up to its last event, in order, and its end says why there
   // is no more.
   //
-  // Ending. The ring is sealed: ticks claimed from then on are too late. Ticks claimed before are
-  // filled in by threads that may be about to do so, and the writer waits for them; only after the
-  // recording was given up can there be a tick that nobody will fill in.
+  // Ending. The lanes are sealed, and what they hold is written. What comes later is counted.
 
   private static final Logger LOGGER = System.getLogger(Recorder.class.getName());
-
-  /** How deep a method calls itself that is not to be inlined. */
-  private static final int OUT_OF_LINE = 3;
 
   private static final long POLL_NANOS = 1_000_000;
   private static final long WAIT_NANOS = 50_000;
@@ -43,32 +39,24 @@ public final class Recorder implements Recording {
   /** An event is in the file so much later at the latest. */
   private static final long FLUSH_NANOS = 200_000_000;
 
-  /** For how long a thread that has claimed a tick is waited for when it is not filled in. */
-  private static final long STRAGGLER_NANOS = 1_000_000_000;
-
   private final Path file;
-  private final EventRing ring;
-  private final ReleaseLanes lanes;
+  private final EventLanes lanes;
   private final EventOrder order;
   private final FrameWriter writer;
   private final long longestWaitNanos;
   private final Runnable whenOver;
   private final Thread thread;
   private final AtomicLong steps = new AtomicLong();
+  private final AtomicLong tooLate = new AtomicLong();
   private final AtomicReference<RecordingEnd> reason = new AtomicReference<>();
   private final CountDownLatch over = new CountDownLatch(1);
-
-  /** Whether threads that wait for room wait in vain. */
-  private volatile boolean givenUp;
-
   private volatile RecordingEnd end;
 
   private Recorder(Path file, FrameWriter writer, RecordingOptions options, Runnable whenOver) {
     this.file = file;
     this.writer = writer;
-    this.ring = new EventRing(options.bufferedEvents());
-    this.lanes = new ReleaseLanes(2 * ring.capacity());
-    this.order = new EventOrder(ring, lanes, writer);
+    this.lanes = new EventLanes(options.bufferedEvents());
+    this.order = new EventOrder(lanes, writer);
     this.longestWaitNanos = options.longestWait().toNanos();
     this.whenOver = whenOver;
     this.thread = new Thread(this::write, "prmalloc-recorder");
@@ -101,12 +89,12 @@ public final class Recorder implements Recording {
    *
    * <p>Threading: any thread.
    *
-   * @param bytes how much was asked for
+   * @param bytes how much was asked for, less than 2^56
    * @param alignment a power of two
    * @return what to call {@link #released} with; negative if it was not recorded
    */
   public long allocated(long bytes, long alignment) {
-    return append(Long.numberOfTrailingZeros(alignment) << 2, bytes);
+    return add(Long.numberOfTrailingZeros(alignment) << 2, bytes);
   }
 
   /**
@@ -117,19 +105,9 @@ public final class Recorder implements Recording {
    * @param id what {@link #allocated} returned; nothing is recorded if it is negative
    */
   public void released(long id) {
-    if (id >= 0 && !lanes.add(id, ring.next())) {
-      releasedInRing(id, OUT_OF_LINE);
+    if (id >= 0) {
+      add(EventKind.RELEASE.number, id);
     }
-  }
-
-  /** Out of line, as {@code io.prmalloc.OutOfLine} has it. */
-  private void releasedInRing(long id, int depth) {
-    if (depth > 0) {
-      releasedInRing(id, depth - 1);
-      return;
-    }
-    append(EventKind.RELEASE.number, id);
-    lanes.own();
   }
 
   /**
@@ -141,7 +119,7 @@ public final class Recorder implements Recording {
    */
   public long stepOpened() {
     long step = steps.getAndIncrement();
-    append(EventKind.OPEN_STEP.number, step);
+    add(EventKind.OPEN_STEP.number, step);
     return step;
   }
 
@@ -153,36 +131,38 @@ public final class Recorder implements Recording {
    * @param step what {@link #stepOpened} returned
    */
   public void stepClosed(long step) {
-    append(EventKind.CLOSE_STEP.number, step);
+    add(EventKind.CLOSE_STEP.number, step);
   }
 
-  private long append(int what, long value) {
-    long tick = ring.claim();
-    return ring.hasRoom(tick) || awaitRoom(tick) ? ring.publish(tick, what, value) : -1;
+  private long add(int what, long value) {
+    long id = lanes.add(what, value);
+    return id >= 0 ? id : addSlowly(what, value, OutOfLine.DEPTH);
   }
 
-  private boolean awaitRoom(long tick) {
-    if (tick >= EventRing.TOO_LATE) {
-      return false;
+  /** Out of line: see {@link OutOfLine}. */
+  private long addSlowly(int what, long value, int depth) {
+    if (depth > 0) {
+      return addSlowly(what, value, depth - 1);
     }
     long begin = System.nanoTime();
-    while (!ring.hasRoom(tick)) {
-      if (givenUp) {
-        return false;
-      }
+    long id = lanes.addAnywhere(what, value);
+    while (id < 0 && !lanes.isSealed()) {
       if (System.nanoTime() - begin >= longestWaitNanos) {
         giveUp(RecordingEnd.BEHIND);
-        return false;
+      } else {
+        LockSupport.parkNanos(WAIT_NANOS);
+        id = lanes.addAnywhere(what, value);
       }
-      LockSupport.parkNanos(WAIT_NANOS);
     }
-    return true;
+    if (id < 0) {
+      tooLate.incrementAndGet();
+    }
+    return id;
   }
 
   private void giveUp(RecordingEnd why) {
     reason.compareAndSet(null, why);
-    ring.seal();
-    givenUp = true;
+    lanes.seal();
   }
 
   // ---- the writer's thread
@@ -209,13 +189,13 @@ public final class Recorder implements Recording {
   private RecordingEnd writeEvents() throws IOException {
     long flushedAt = System.nanoTime();
     while (true) {
-      long sealedAt = ring.sealedAt();
+      boolean sealed = lanes.isSealed();
       long before = writer.events();
       if (!order.drain()) {
         return giveUpFull();
       }
       long now = System.nanoTime();
-      if (sealedAt >= 0 && (order.tick() == sealedAt || !awaitStraggler())) {
+      if (sealed && order.isDrained()) {
         return writer.flush() ? reason.get() : giveUpFull();
       }
       if (now - flushedAt >= FLUSH_NANOS) {
@@ -224,7 +204,7 @@ public final class Recorder implements Recording {
         }
         flushedAt = now;
       }
-      if (sealedAt < 0 && writer.events() - before < order.batch()) {
+      if (!sealed && writer.events() - before < EventOrder.BATCH) {
         LockSupport.parkNanos(POLL_NANOS);
       }
     }
@@ -233,20 +213,6 @@ public final class Recorder implements Recording {
   private RecordingEnd giveUpFull() {
     giveUp(RecordingEnd.FULL);
     return RecordingEnd.FULL;
-  }
-
-  /** Waits for the next event, of a sealed ring; false if it will not come. */
-  private boolean awaitStraggler() {
-    long begin = System.nanoTime();
-    // Given up, there are ticks that nobody fills in; a moment is for those who were about to.
-    long patience = givenUp ? POLL_NANOS : STRAGGLER_NANOS;
-    while (!ring.isPublished(order.tick())) {
-      if (System.nanoTime() - begin >= patience) {
-        return false;
-      }
-      LockSupport.parkNanos(WAIT_NANOS);
-    }
-    return true;
   }
 
   // ---- what users see
@@ -263,13 +229,13 @@ public final class Recorder implements Recording {
 
   /** How many events came in time. */
   private long taken() {
-    return ring.claimed() + lanes.added();
+    return lanes.events();
   }
 
   @Override
   public long unrecordedEvents() {
     long given = end == null ? 0 : taken() - writer.eventsWritten();
-    return given + ring.tooLate();
+    return given + tooLate.get();
   }
 
   @Override
@@ -285,7 +251,7 @@ public final class Recorder implements Recording {
   @Override
   public void close() {
     reason.compareAndSet(null, RecordingEnd.CLOSED);
-    ring.seal();
+    lanes.seal();
     LockSupport.unpark(thread);
     try {
       over.await();

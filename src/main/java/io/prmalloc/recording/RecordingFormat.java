@@ -24,6 +24,9 @@ final class RecordingFormat {
   static final int EVENTS_FRAME = 1;
   static final int END_FRAME = 2;
 
+  /** As much of a thread's id is kept. */
+  static final long THREAD_MASK = (1L << 40) - 1;
+
   // The first byte of an event.
   static final int KIND_MASK = 3;
   static final int SAME_THREAD = 4;

@@ -2,6 +2,7 @@ package io.prmalloc.recording;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -14,17 +15,20 @@ import org.junit.jupiter.api.io.TempDir;
 
 class EventOrderTest {
 
+  private static final int ALLOCATE = EventKind.ALLOCATE.number;
+  private static final int RELEASE = EventKind.RELEASE.number;
+  private static final int CAPACITY = 64;
+
   @TempDir private Path directory;
 
-  private final EventRing ring = new EventRing(64);
-  private final ReleaseLanes lanes = new ReleaseLanes(64);
+  private final EventLanes lanes = new EventLanes(CAPACITY);
   private FrameWriter writer;
   private EventOrder order;
 
   @BeforeEach
   void open() throws IOException {
     writer = FrameWriter.create(file(), 1 << 20);
-    order = new EventOrder(ring, lanes, writer);
+    order = new EventOrder(lanes, writer);
   }
 
   @AfterEach
@@ -37,12 +41,11 @@ class EventOrderTest {
   }
 
   private long allocate(long bytes) {
-    return ring.publish(ring.claim(), 0, bytes);
+    return lanes.addAnywhere(ALLOCATE, bytes);
   }
 
-  private boolean release(long id, long position) {
-    lanes.own();
-    return lanes.add(id, position);
+  private void release(long id) {
+    assertTrue(lanes.addAnywhere(RELEASE, id) >= 0);
   }
 
   private List<String> written() throws IOException {
@@ -51,80 +54,136 @@ class EventOrderTest {
     return Recordings.events(file());
   }
 
+  /** Runs something in a thread whose number has these low bits, as far as lanes look at them. */
+  private static void inThread(long bits, Runnable task) throws InterruptedException {
+    Thread thread;
+    do {
+      thread = new Thread(task);
+    } while ((thread.getId() - bits) % 8 != 0);
+    thread.start();
+    thread.join();
+  }
+
+  private static long ownBits() {
+    return Thread.currentThread().getId();
+  }
+
   @Test
-  void shouldWriteReleasesWhereTheyBelongWhenTheyComeOnALane() throws IOException {
+  void shouldWriteWhatOneThreadDidInItsOrder() throws IOException {
     long first = allocate(10);
     long second = allocate(20);
-    assertTrue(release(second, ring.next()));
+    release(second);
     long third = allocate(30);
-    assertTrue(release(first, ring.next()));
-    assertTrue(release(third, ring.next()));
+    release(first);
+    release(third);
 
     assertEquals(
         List.of("a 0 10 1 -1", "a 1 20 1 -1", "f 1 -1", "a 3 30 1 -1", "f 0 -1", "f 3 -1"),
         written());
+    assertTrue(order.isDrained());
+    assertEquals(6, lanes.events());
   }
 
   @Test
-  void shouldWriteAReleaseAtOnceWhenItComesLate() throws IOException {
-    long first = allocate(10);
-    long position = ring.next();
-    allocate(20);
-    assertEquals(2, written().size());
-    assertTrue(release(first, position));
-    allocate(30);
+  void shouldWriteWhatHappenedBeforeFirstWhenThreadsTakeTurns() throws Exception {
+    long[] ids = {allocate(10), allocate(20), 0, 0};
+    inThread(
+        ownBits() + 1,
+        () -> {
+          release(ids[0]);
+          ids[2] = allocate(30);
+        });
+    inThread(
+        ownBits(), // the lane of this thread's number is taken, so it gets another
+        () -> {
+          release(ids[2]);
+          ids[3] = allocate(40);
+        });
+    release(ids[1]);
+    release(ids[3]);
 
-    assertEquals(List.of("a 0 10 1 -1", "a 1 20 1 -1", "f 0 -1", "a 3 30 1 -1"), written());
+    assertEquals(
+        List.of(
+            "a 0 10 1 -1",
+            "a 1 20 1 -1",
+            "f 0 -1",
+            "a 3 30 1 -1",
+            "f 3 -1",
+            "a 5 40 1 -1",
+            "f 1 -1",
+            "f 5 -1"),
+        written());
   }
 
   @Test
-  void shouldKeepAReleaseBackWhenATickBeforeItIsNotThereYet() throws IOException {
-    long first = allocate(10);
-    long slow = ring.claim();
-    assertTrue(release(first, ring.next()));
-    assertEquals(List.of("a 0 10 1 -1"), written());
-    ring.publish(slow, 0, 20);
+  void shouldWriteWhatIsFoundLateAfterWhatIsThere() throws IOException {
+    Thread caller = Thread.currentThread();
+    EventLane quick = new EventLane(0, CAPACITY);
+    EventLane slow = new EventLane(1, CAPACITY);
+    assertTrue(quick.own(caller) && slow.own(caller));
+    slow.use(quick);
+    long first = quick.add(caller, ALLOCATE, 10, slow);
+    quick.add(caller, ALLOCATE, 20, slow);
+    assertFalse(quick.look(0) && slow.look(0), "nothing is there that may be of stamp 0");
+    assertEquals(1, quick.firstStamp());
+    quick.take();
+    assertEquals(2, quick.firstStamp());
 
-    assertEquals(List.of("a 0 10 1 -1", "a 1 20 1 -1", "f 0 -1"), written());
+    // As of a thread that read the stamps when there was nothing.
+    slow.add(caller, RELEASE, first, null);
+    assertTrue(slow.look(2), "there may be more up to 2");
+    assertEquals(1, slow.firstStamp());
+    assertFalse(slow.look(2), "nothing new");
+    slow.add(caller, ALLOCATE, 30, slow);
+    assertTrue(slow.look(2), "the stamp may be 2 for all that is known");
+    slow.take();
+    assertEquals(3, slow.firstStamp());
+    slow.add(caller, ALLOCATE, 40, slow);
+    assertFalse(slow.look(2), "it is over 2");
   }
 
   @Test
-  void shouldTakeTurnsWhenTwoLanesHaveReleases() throws Exception {
-    long[] ids = {allocate(10), allocate(20), allocate(30), allocate(40)};
-    assertTrue(release(ids[0], 4));
-    Thread other;
-    do {
-      other =
-          new Thread(
-              () -> {
-                release(ids[1], ring.next());
-                allocate(50);
-                release(ids[2], ring.next());
-              });
-      // Of lanes there are eight or a multiple of it.
-    } while ((other.getId() - Thread.currentThread().getId()) % 8 == 0);
-    other.start();
-    other.join();
-    assertTrue(release(ids[3], ring.next()));
-
-    List<String> events = written();
-    assertEquals(9, events.size());
-    assertTrue(events.subList(4, 6).containsAll(List.of("f 0 -1", "f 1 -1")), "" + events);
-    assertEquals("a 6 50 1 -1", events.get(6));
-    assertTrue(events.subList(7, 9).containsAll(List.of("f 2 -1", "f 3 -1")), "" + events);
-  }
-
-  @Test
-  void shouldLeaveToTheRingWhatALaneCannotHold() {
-    assertFalse(lanes.add(0, 1), "a lane that nobody owns");
-    assertFalse(release(0, ReleaseLane.TOO_OLD), "too old");
-    assertFalse(release((1L << 47) - 1, 1L << 47), "too late");
-    assertTrue(release(0, ReleaseLane.TOO_OLD - 1));
-    int added = 1;
-    while (release(0, 1)) {
+  void shouldRefuseWhenALaneIsFullAndGoOnWhenThereIsRoom() throws IOException {
+    int added = 0;
+    while (allocate(added) >= 0) {
       added++;
     }
-    assertTrue(added <= 64, added + " on one lane");
-    assertEquals(added, lanes.added());
+    assertTrue(added > CAPACITY / 2 && added <= CAPACITY, added + " on one lane");
+    assertEquals(added, lanes.events());
+    assertEquals(added, written().size());
+
+    assertTrue(allocate(1) >= 0);
+    assertEquals(added + 1, written().size());
+  }
+
+  @Test
+  void shouldGiveALaneToTheNextThreadWhenItsOwnIsDead() throws Exception {
+    inThread(ownBits(), () -> allocate(10));
+    assertEquals(EventLane.NOT_ADDED, lanes.add(ALLOCATE, 20));
+    written();
+    assertTrue(allocate(20) >= 0);
+    assertTrue(lanes.add(ALLOCATE, 30) >= 0, "its own now");
+
+    assertEquals(List.of("a 0 10 1 -1", "a 1 20 1 -1", "a 2 30 1 -1"), written());
+  }
+
+  @Test
+  void shouldTakeNothingMoreWhenSealed() throws IOException {
+    allocate(10);
+    lanes.seal();
+
+    assertEquals(EventLane.NOT_ADDED, allocate(20));
+    assertEquals(EventLane.NOT_ADDED, lanes.add(ALLOCATE, 20));
+    assertEquals(List.of("a 0 10 1 -1"), written());
+  }
+
+  @Test
+  void shouldSayWhichAllocationIsNotOut() {
+    long id = allocate(10);
+    release(id);
+    release(id);
+
+    IllegalStateException refused = assertThrows(IllegalStateException.class, order::drain);
+    assertEquals("allocation " + id + " was released, but is not out", refused.getMessage());
   }
 }

@@ -55,7 +55,7 @@ public class RecordingBenchmark {
   private static final int MOST_STEPS = 200;
 
   /** So many pairs make fewer events than may wait for the writer. */
-  private static final int BURST = 100_000;
+  private static final int BURST = 60_000;
 
   /** In this time the writer has written a burst. */
   private static final long PAUSE_MILLIS = 20;
