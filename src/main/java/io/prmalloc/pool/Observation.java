@@ -20,6 +20,7 @@ final class Observation {
 
   private final Tracked tracked;
   private PoolObserver[] told = NOBODY;
+  private PoolObserver first;
   private long firstTicket;
   private long[] furtherTickets = NONE;
 
@@ -42,6 +43,7 @@ final class Observation {
   void begin(PoolObserver[] observers, long bytes, long alignment) {
     if (told != observers) {
       told = observers;
+      first = observers[0];
     }
     firstTicket = observers[0].allocated(bytes, alignment);
     if (observers.length > 1) {
@@ -60,8 +62,14 @@ final class Observation {
 
   /** Tells of the release. */
   void end() {
+    first.released(firstTicket);
+    if (furtherTickets.length > 0) {
+      tellOthersOfEnd();
+    }
+  }
+
+  private void tellOthersOfEnd() {
     PoolObserver[] observers = told;
-    observers[0].released(firstTicket);
     for (int i = 1; i < observers.length; i++) {
       observers[i].released(furtherTickets[i]);
     }

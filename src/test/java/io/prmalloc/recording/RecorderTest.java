@@ -15,7 +15,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -102,23 +104,30 @@ class RecorderTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 64, 1 << 16})
   void shouldKeepTheOrderOfAllThreadsWhenTheyRecordTogether(int buffered) throws Exception {
-    int threads = 4;
-    int pairs = Math.min(20_000, 100 * buffered);
+    // More than there are lanes, so that some are shared.
+    int threads = 12;
+    int pairs = Math.min(10_000, 100 * buffered);
+    Queue<Long> handedOver = new ConcurrentLinkedQueue<>();
     ExecutorService executor = Executors.newFixedThreadPool(threads);
     try (Recorder recorder = start(PATIENT.withBufferedEvents(buffered))) {
+      for (int i = 0; i < threads; i++) {
+        handedOver.add(recorder.allocated(i, 64));
+      }
       List<Future<?>> done = new ArrayList<>();
       for (int thread = 0; thread < threads; thread++) {
         int seed = thread;
-        done.add(executor.submit(() -> churn(recorder, new SplittableRandom(seed), pairs)));
+        done.add(
+            executor.submit(() -> churn(recorder, new SplittableRandom(seed), pairs, handedOver)));
       }
       for (Future<?> each : done) {
         each.get();
       }
+      handedOver.forEach(recorder::released);
     } finally {
       executor.shutdown();
     }
 
-    assertEquals(2 * threads * pairs, Recordings.events(file()).size());
+    assertEquals(2 * threads * (pairs + 1), Recordings.events(file()).size());
     assertEquals("CLOSED", Recordings.end(file()));
   }
 
@@ -126,8 +135,8 @@ class RecorderTest {
   @ValueSource(ints = {1, 64, 1 << 16})
   @SuppressWarnings("ThreadPriorityCheck") // waits for its turn
   void shouldWriteWhatHappenedBeforeFirstWhenThreadsTakeTurns(int buffered) throws Exception {
-    int threads = 3;
-    int turns = Math.min(30_000, 500 * buffered);
+    int threads = 10;
+    int turns = Math.min(5_000, 100 * buffered);
     ExecutorService executor = Executors.newFixedThreadPool(threads);
     AtomicInteger turn = new AtomicInteger();
     try (Recorder recorder = start(PATIENT.withBufferedEvents(buffered))) {
@@ -231,14 +240,21 @@ class RecorderTest {
     assertTrue(recorder.unrecordedEvents() > 0);
   }
 
-  private static void churn(Recorder recorder, SplittableRandom random, int pairs) {
+  /** Releases what it took itself, or what another thread took. */
+  private static void churn(
+      Recorder recorder, SplittableRandom random, int pairs, Queue<Long> handedOver) {
     List<Long> out = new ArrayList<>();
     for (int taken = 0; taken < pairs || !out.isEmpty(); ) {
       if (taken < pairs && random.nextInt(5) < 3) {
         out.add(recorder.allocated(random.nextInt(1 << random.nextInt(1, 31)), 64));
         taken++;
       } else if (!out.isEmpty()) {
-        recorder.released(out.remove(random.nextInt(out.size())));
+        Long mine = out.remove(random.nextInt(out.size()));
+        Long others = random.nextBoolean() ? handedOver.poll() : null;
+        if (others != null) {
+          handedOver.add(mine);
+        }
+        recorder.released(others == null ? mine : others);
       }
     }
   }
