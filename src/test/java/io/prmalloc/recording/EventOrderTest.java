@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ class EventOrderTest {
 
   private static final int ALLOCATE = EventKind.ALLOCATE.number;
   private static final int RELEASE = EventKind.RELEASE.number;
-  private static final int CAPACITY = 64;
+  private static final int CAPACITY = 1024;
 
   @TempDir private Path directory;
 
@@ -27,7 +28,7 @@ class EventOrderTest {
 
   @BeforeEach
   void open() throws IOException {
-    writer = FrameWriter.create(file(), 1 << 20);
+    writer = FrameWriter.create(file(), 1 << 24);
     order = new EventOrder(lanes, writer);
   }
 
@@ -113,6 +114,64 @@ class EventOrderTest {
             "f 1 -1",
             "f 5 -1"),
         written());
+  }
+
+  @Test
+  void shouldNeverWriteWhatHappenedBeforeLastWhenItLooksAllTheTime() throws Exception {
+    int count = 100_000;
+    Handover there = new Handover(count);
+    Handover back = new Handover(count);
+    Thread one = new Thread(() -> exchange(there, back));
+    Thread other = new Thread(() -> exchange(back, there));
+    one.start();
+    other.start();
+    try {
+      // Finds a release without its allocation if ever it looks for the first and not the second.
+      while (writer.events() < 4L * count) {
+        assertTrue(order.drain());
+      }
+    } finally {
+      lanes.seal();
+      one.join();
+      other.join();
+    }
+  }
+
+  /** What one thread took for the other to release. */
+  private static final class Handover {
+    private final long[] ids;
+    private final AtomicInteger length = new AtomicInteger();
+
+    private Handover(int count) {
+      ids = new long[count];
+    }
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // waits for the other thread
+  private void exchange(Handover mine, Handover others) {
+    int released = 0;
+    while (released < others.ids.length) {
+      int taken = mine.length.get();
+      if (taken < mine.ids.length) {
+        mine.ids[taken] = addPatiently(ALLOCATE, taken);
+        mine.length.set(taken + 1);
+      }
+      if (released < others.length.get()) {
+        addPatiently(RELEASE, others.ids[released++]);
+      } else {
+        Thread.yield();
+      }
+    }
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // waits for room
+  private long addPatiently(int what, long value) {
+    long id = lanes.addAnywhere(what, value);
+    while (id < 0 && !lanes.isSealed()) {
+      Thread.yield();
+      id = lanes.addAnywhere(what, value);
+    }
+    return id;
   }
 
   @Test
