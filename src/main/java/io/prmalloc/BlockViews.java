@@ -35,6 +35,20 @@ abstract class BlockViews extends CacheLinePadding {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
+    letViewsBeInlined();
+  }
+
+  /**
+   * Java 17 calls a method for each access to a byte buffer whose result has this class, and its
+   * JIT inlines no such call while the class is not loaded. Often nothing else loads it, and then
+   * it depends on the moment of compilation whether a user's try has a call in it (see OutOfLine).
+   */
+  private static void letViewsBeInlined() {
+    try {
+      Class.forName("jdk.internal.misc.ScopedMemoryAccess$Scope", false, null);
+    } catch (ClassNotFoundException e) {
+      // A later Java, which has loaded what it uses there before any program begins.
+    }
   }
 
   final MemoryRegion region;
