@@ -86,9 +86,8 @@ final class EventLane extends LanePadding {
   /** Words are added while no more than this were. */
   private long room;
 
-  // What two threads write lies two cache lines apart. Fields of one class and size lie in the
-  // order
-  // in which they are written here.
+  // What two threads write lies two cache lines apart: fields of one class and size lie in the
+  // order in which they are written here.
   private long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15;
 
   // Of the writer.

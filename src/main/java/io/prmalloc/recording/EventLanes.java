@@ -20,13 +20,13 @@ final class EventLanes {
   // There are few lanes for that reason.
   //
   // What may be written. The writer chooses a stamp, and looks at all lanes again and again until
-  // one look finds nothing new that may have that stamp or a lower one. (That is after a few looks:
-  // what is added meanwhile has read the stamps published before, and most is higher.) Whatever has
-  // that stamp or a lower one then was there before the last look began, and what happened before
-  // it was there earlier, so that look found it, with a lower stamp. So what was found, up to that
-  // stamp and in the order of stamps, is right, though more may come: a thread can be held up
-  // between reading the stamps and adding its event. That event goes to the file when it is found.
-  // It happened before none that are there.
+  // one look finds nothing new that may have that stamp or a lower one. (That is soon so: what is
+  // added meanwhile has read the stamps published before, and has a higher one.) Whatever has that
+  // stamp or a lower one then was there before the last look began, and what happened before it was
+  // there earlier, so that look found it, with a lower stamp. So what was found, up to that stamp
+  // and in the order of stamps, is right, though more may come: a thread can be held up between
+  // reading the stamps and adding its event. That event goes to the file when it is found. It
+  // happened before none that are there.
   //
   // A thread owns the lane of its number, as it has a stripe of a pool, if no other thread had it
   // first. The others share lanes that one has for one event at a time.
