@@ -31,6 +31,9 @@ public final class Recorder implements Recording {
   //
   // Ending. The lanes are sealed, and what they hold is written. What comes later is counted.
 
+  /** The largest allocation that can be recorded, 2^56 − 1 bytes: more than a process can have. */
+  public static final long MAX_BYTES = EventLane.VALUES - 1;
+
   private static final Logger LOGGER = System.getLogger(Recorder.class.getName());
 
   private static final long POLL_NANOS = 1_000_000;
@@ -89,12 +92,20 @@ public final class Recorder implements Recording {
    *
    * <p>Threading: any thread.
    *
-   * @param bytes how much was asked for, less than 2^56
-   * @param alignment a power of two
+   * @param bytes how much was asked for, from 0 to {@link #MAX_BYTES}
+   * @param alignment a power of two, at most 2^30
    * @return what to call {@link #released} with; negative if it was not recorded
+   * @throws IllegalArgumentException if {@code bytes} is out of its bounds; nothing was recorded
    */
   public long allocated(long bytes, long alignment) {
+    if ((bytes & ~MAX_BYTES) != 0) {
+      throw badBytes(bytes);
+    }
     return add(Long.numberOfTrailingZeros(alignment) << 2, bytes);
+  }
+
+  private static IllegalArgumentException badBytes(long bytes) {
+    return new IllegalArgumentException("bytes " + bytes + " is not from 0 to " + MAX_BYTES);
   }
 
   /**

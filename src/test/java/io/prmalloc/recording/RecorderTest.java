@@ -74,6 +74,22 @@ class RecorderTest {
   }
 
   @Test
+  void shouldRecordTheLargestSizeAndRefuseALargerOne() {
+    try (Recorder recorder = start(RecordingOptions.DEFAULT)) {
+      recorder.allocated(Recorder.MAX_BYTES, 1 << 30);
+      for (long bytes : new long[] {-1, Recorder.MAX_BYTES + 1, Long.MIN_VALUE}) {
+        String message =
+            assertThrows(IllegalArgumentException.class, () -> recorder.allocated(bytes, 64))
+                .getMessage();
+        assertEquals("bytes " + bytes + " is not from 0 to " + Recorder.MAX_BYTES, message);
+      }
+    }
+
+    assertEquals(
+        List.of("a 0 " + Recorder.MAX_BYTES + " " + (1 << 30) + " -1"), Recordings.events(file()));
+  }
+
+  @Test
   void shouldSayWhatItDidWhenClosed() throws IOException {
     CountDownLatch over = new CountDownLatch(1);
     Recorder recorder = Recorder.start(file(), RecordingOptions.DEFAULT, over::countDown);
