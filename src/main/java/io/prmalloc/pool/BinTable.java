@@ -103,6 +103,7 @@ final class BinTable {
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
             blocks());
+    this.ready.leaveToFirst();
     this.noted =
         buffer ->
             buffer.hasFewBlocks()
@@ -219,9 +220,11 @@ final class BinTable {
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     int index = index(totalBytes);
+    boolean first = ready.giveToFirst();
     PooledBlock block = null;
     if (index < allDirectClasses && alignment <= MIN_ALIGNMENT) {
-      block = ready.takeFurther(index);
+      block = first ? ready.take(index) : null;
+      block = block == null ? ready.takeFurther(index) : block;
     }
     if (block == null) {
       block = takeSlowly(totalBytes, alignment, noted);

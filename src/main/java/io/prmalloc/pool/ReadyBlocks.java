@@ -31,11 +31,14 @@ final class ReadyBlocks {
   // at that one only; larger plans, as those for steps of several threads are, need the others.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
-  // lies ready in another, perhaps of a thread that is idle: that which made the plan, to begin
-  // with. One such loan makes others, and in the end a large request finds nothing, in every step.
+  // lies ready in another, perhaps of a thread that is idle. One such loan makes others, and in the
+  // end a large request finds nothing, in every step.
   // So a thread that misses some requests gets what lay ready with others each time: nobody needs
   // it there. Where steps repeat, each thread soon has what its steps need. All that is ready at
   // one time would be too much: others that work would have nothing, and miss in their turn.
+  //
+  // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
+  // the first thread that finds nothing gets all.
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -72,6 +75,9 @@ final class ReadyBlocks {
 
   /** Plain, as the words: nearly right is enough. */
   private int looks;
+
+  /** Whether nobody took a block so far. Plain: of several first ones each may get all. */
+  private boolean untaken;
 
   private final Stripes stripes;
   private final int stripeShift;
@@ -134,6 +140,22 @@ final class ReadyBlocks {
 
   private static int wordAt(int number) {
     return number >>> 6;
+  }
+
+  /** Leaves all blocks to the first thread that takes one. Before the table is published. */
+  void leaveToFirst() {
+    Arrays.fill(ready, 0);
+    untaken = true;
+  }
+
+  /** Gives all blocks to the calling thread if nobody took one; answers whether it did. */
+  boolean giveToFirst() {
+    boolean first = untaken;
+    if (first) {
+      untaken = false;
+      Arrays.stream(blocks).forEach(this::put);
+    }
+    return first;
   }
 
   /** Takes in a block that came later. It is noted nowhere: who wants it asks the block itself. */

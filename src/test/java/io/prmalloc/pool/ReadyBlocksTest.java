@@ -69,6 +69,8 @@ class ReadyBlocksTest {
   @Test
   void shouldGiveTheSmallestFirstWhenAClassMayBorrow() {
     BinTable table = Buffers.table(true, 1, 2, 1);
+    assertNull(table.take(Buffers.bytesOf(0)), "nobody has anything so far");
+    table.takeSlowly(Buffers.bytesOf(0), 64).open(1).close();
     List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       PooledBlock block = table.take(Buffers.bytesOf(0));
@@ -189,6 +191,7 @@ class ReadyBlocksTest {
     BinTable table = Buffers.table(true, 2, 2);
     long small = Buffers.bytesOf(0);
     long large = Buffers.bytesOf(1);
+    table.takeSlowly(small, 64).open(1).close();
     int found =
         Buffers.onAnotherStripe(
             Stripes.perProcessor(4, 8, 64),
