@@ -103,7 +103,6 @@ final class BinTable {
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
             blocks());
-    this.ready.leaveToFirst();
     this.noted =
         buffer ->
             buffer.hasFewBlocks()

@@ -19,10 +19,10 @@ final class Growth {
   // which takes as long as a hundred hits.
   //
   // So a bin that goes on missing, although what lay idle was gathered (see ReadyBlocks), keeps the
-  // block that the next of them gets. It has a region of its
-  // own, is asked right after the plan's blocks of its bin, and goes with the plan. Who finds
-  // nothing else may have it too, however much smaller the request is. What all bins may get is a
-  // small part of the arena: whoever needs more than that needs a new plan.
+  // block that the next of them gets. It has a region of its own, is asked right after the plan's
+  // blocks of its bin, and goes with the plan. Who finds nothing else may have it too, however much
+  // smaller the request is. What all bins may get is a small part of the arena: whoever needs more
+  // than that needs a new plan.
 
   /** A bin gets a block when so many requests found nothing since it got the last one. */
   static final int MISSES = 8;

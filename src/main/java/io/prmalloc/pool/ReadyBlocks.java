@@ -32,10 +32,10 @@ final class ReadyBlocks {
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle. One such loan makes others, and in the
-  // end a large request finds nothing, in every step.
-  // So a thread that misses some requests gets what lay ready with others each time: nobody needs
-  // it there. Where steps repeat, each thread soon has what its steps need. All that is ready at
-  // one time would be too much: others that work would have nothing, and miss in their turn.
+  // end a large request finds nothing, in every step. So a thread that misses some requests gets
+  // what lay ready with others each time: nobody needs it there. Where steps repeat, each thread
+  // soon has what its steps need. All that is ready at one time would be too much: others that work
+  // would have nothing, and miss in their turn.
   //
   // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
   // the first thread that finds nothing gets all.
@@ -77,7 +77,7 @@ final class ReadyBlocks {
   private int looks;
 
   /** Whether nobody took a block so far. Plain: of several first ones each may get all. */
-  private boolean untaken;
+  private boolean untaken = true;
 
   private final Stripes stripes;
   private final int stripeShift;
@@ -134,18 +134,11 @@ final class ReadyBlocks {
     Arrays.fill(idle, -1L);
     for (int number = 0; number < this.blocks.length; number++) {
       this.blocks[number].readyIn(this, number);
-      put(this.blocks[number]);
     }
   }
 
   private static int wordAt(int number) {
     return number >>> 6;
-  }
-
-  /** Leaves all blocks to the first thread that takes one. Before the table is published. */
-  void leaveToFirst() {
-    Arrays.fill(ready, 0);
-    untaken = true;
   }
 
   /** Gives all blocks to the calling thread if nobody took one; answers whether it did. */

@@ -52,7 +52,7 @@ final class Rehearsal {
   private final int[] binIndices;
   private final int[] blocks;
 
-  /** By stripe and bin: the first stripe is that of the thread that makes the plan. */
+  /** By stripe and bin: in the first stripe is what no thread had yet. */
   private int[][] free;
 
   /** By bin: what all stripes have, so that nobody looks through them in vain. */

@@ -70,7 +70,7 @@ final class EventLane extends LanePadding {
   private final int mask;
   private final int number;
   private Thread owner;
-  private Thread last;
+  private Thread lastCaller;
 
   /** The lane that was first used before this one, or null. */
   private EventLane next;
@@ -120,7 +120,7 @@ final class EventLane extends LanePadding {
    * Puts the lane before those that were used. Threading: the thread whose lane it is, once, before
    * it publishes it.
    */
-  void use(EventLane before) {
+  void putBefore(EventLane before) {
     next = before;
   }
 
@@ -153,7 +153,7 @@ final class EventLane extends LanePadding {
       return NOT_ADDED;
     }
     long latest = latest(newest);
-    if (latest != stamp || caller != last) {
+    if (latest != stamp || caller != lastCaller) {
       at = mark(at, caller, latest, OutOfLine.DEPTH);
     }
     put(at, what, value);
@@ -180,9 +180,9 @@ final class EventLane extends LanePadding {
     if (latest != stamp) {
       put(end++, JUMP, latest);
     }
-    if (caller != last) {
+    if (caller != lastCaller) {
       put(end++, THREAD, caller.getId() & RecordingFormat.THREAD_MASK);
-      last = caller;
+      lastCaller = caller;
     }
     marks += end - at;
     return end;

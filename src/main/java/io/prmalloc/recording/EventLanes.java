@@ -88,14 +88,14 @@ final class EventLanes {
     Thread caller = Thread.currentThread();
     EventLane own = ownLane(caller);
     if (own.isOf(caller) || own.own(caller)) {
-      return addTo(own, what, value);
+      return addTo(own, caller, what, value);
     }
     int first = (int) caller.getId() & (SHARED_LANES - 1);
     for (int i = 0; i < SPINS * SHARED_LANES; i++) {
       EventLane shared = lanes[OWN_LANES + ((first + i) & (SHARED_LANES - 1))];
       if (shared.own(caller)) {
         try {
-          return addTo(shared, what, value);
+          return addTo(shared, caller, what, value);
         } finally {
           shared.disown();
         }
@@ -105,15 +105,15 @@ final class EventLanes {
     return EventLane.NOT_ADDED;
   }
 
-  private long addTo(EventLane lane, int what, long value) {
+  private long addTo(EventLane lane, Thread caller, int what, long value) {
     use(lane);
-    return sealed ? EventLane.NOT_ADDED : lane.add(Thread.currentThread(), what, value, newest);
+    return sealed ? EventLane.NOT_ADDED : lane.add(caller, what, value, newest);
   }
 
   private void use(EventLane lane) {
     if (!isUsed(lane)) {
       synchronized (this) {
-        lane.use(newest);
+        lane.putBefore(newest);
         // Before its first event, so that whoever comes after that asks this lane, too.
         newest = lane;
       }

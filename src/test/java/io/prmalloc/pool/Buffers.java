@@ -71,12 +71,13 @@ final class Buffers {
     return new Buffer(bin, CHUNK_BYTES, 64, places, arena);
   }
 
-  /** The blocks of some buffers, all ready, each bin with its own. */
+  /** The blocks of some buffers, all ready with the calling thread, each bin with its own. */
   static ReadyBlocks ready(int stripes, Buffer... buffers) {
     List<PooledBlock> blocks =
         Arrays.stream(buffers).flatMap(buffer -> buffer.blocks().stream()).toList();
     int classes = 1 + Arrays.stream(buffers).mapToInt(Buffer::bin).max().orElse(0);
     ReadyBlocks ready = new ReadyBlocks(classes, 12, 0, blocks, new Stripes(stripes));
+    ready.giveToFirst();
     for (Buffer buffer : buffers) {
       ready.serve(buffer.bin(), buffer.blocks());
     }

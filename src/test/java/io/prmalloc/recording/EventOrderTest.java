@@ -180,7 +180,7 @@ class EventOrderTest {
     EventLane quick = new EventLane(0, CAPACITY);
     EventLane slow = new EventLane(1, CAPACITY);
     assertTrue(quick.own(caller) && slow.own(caller));
-    slow.use(quick);
+    slow.putBefore(quick);
     long first = quick.add(caller, ALLOCATE, 10, slow);
     quick.add(caller, ALLOCATE, 20, slow);
     assertFalse(quick.look(0) && slow.look(0), "nothing is there that may be of stamp 0");
