@@ -276,7 +276,8 @@ final class ReadyBlocks {
         idle[there] &= ready[there];
         if (last) {
           if (stripe != here) {
-            move(there, at(here, word), idle[there]);
+            // Another thread may just have set all bits of what is idle, also of what is not ready.
+            move(there, at(here, word), idle[there] & ready[there]);
           }
           idle[there] = -1L;
         }

@@ -282,7 +282,7 @@ class PoolRecordingTest {
       for (int round = 0; round < 20; round++) {
         Path each = directory.resolve("round" + round);
         Recording recording = pool.record(each, PATIENT.withBufferedEvents(1 << 12));
-        while (recording.events() < 500) {
+        while (recording.events() < 500 && pairs.stream().noneMatch(Future::isDone)) {
           Thread.onSpinWait();
         }
         recording.close();
