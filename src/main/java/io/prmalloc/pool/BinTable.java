@@ -32,7 +32,7 @@ final class BinTable {
   // The order in which an allocation looks for a block:
   //
   //   1. what this stripe has ready of its own bin, then of those it may borrow from (take), the
-  //      common case; with many blocks the first of them, then the others (takeFurther)
+  //      common case
   //   2. its own bin: what other stripes have ready; then likewise the buffers it may borrow from
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for
@@ -219,12 +219,8 @@ final class BinTable {
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     int index = index(totalBytes);
-    boolean first = ready.giveToFirst();
-    PooledBlock block = null;
-    if (index < allDirectClasses && alignment <= MIN_ALIGNMENT) {
-      block = first ? ready.take(index) : null;
-      block = block == null ? ready.takeFurther(index) : block;
-    }
+    boolean first = ready.giveToFirst() && index < allDirectClasses && alignment <= MIN_ALIGNMENT;
+    PooledBlock block = first ? ready.take(index) : null;
     if (block == null) {
       block = takeSlowly(totalBytes, alignment, noted);
     }

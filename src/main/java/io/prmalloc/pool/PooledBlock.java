@@ -17,7 +17,6 @@ final class PooledBlock extends Block {
   private final int index;
 
   private int number;
-  private long bit;
   private ReadyBlocks home;
   private Numbered numbered;
   private Observation observation;
@@ -50,7 +49,6 @@ final class PooledBlock extends Block {
   void readyIn(ReadyBlocks where, int itsNumber) {
     home = where;
     number = itsNumber;
-    bit = 1L << itsNumber;
   }
 
   /** Says whose a chunk is that is not noted when it comes home. Once, instead of the above. */
@@ -83,7 +81,9 @@ final class PooledBlock extends Block {
 
   /** The bit of a chunk's number in its word. */
   long bit() {
-    return bit;
+    // Not a field: longs lie in front, where the taker writes, and a close by another thread would
+    // fetch one more cache line.
+    return 1L << number;
   }
 
   /** This block if it was home, and then it is claimed; else null. */

@@ -27,8 +27,8 @@ final class ReadyBlocks {
   //
   // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
-  // smallest. That is a mask for each word, from that of its first block on. The common way looks
-  // at that one only; larger plans, as those for steps of several threads are, need the others.
+  // smallest. That is a mask for each word, from that of its first block on. Mostly that one is all
+  // there is; larger plans, as those for steps of several threads are, need the others.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle. One such loan makes others, and in the
@@ -52,9 +52,10 @@ final class ReadyBlocks {
   // A thread that finds nothing ready looks at the other stripes' words before it borrows further:
   // no block is stranded with a thread that is idle. So memory handed from a producer to a consumer
   // comes back by theft, and what is in flight bounds what is needed. A producer has nothing ready
-  // at all, for others close what it allocates; such a thread gets all that it finds in the word,
-  // and the next requests are as quick as any. Threads that run steps have something ready of other
-  // sizes; they get one block, for the rest is wanted where it is.
+  // at all, for others close what it allocates; such a thread gets all that it finds with another
+  // of that size, so that the next requests are as quick as any and neither thread disturbs the
+  // other for a while. Threads that run steps have something ready of other sizes; they get one
+  // block, for the rest is wanted where it is.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published.
@@ -157,7 +158,7 @@ final class ReadyBlocks {
   }
 
   /**
-   * Lets {@link #take} and {@link #takeFurther} give the blocks of a size class.
+   * Lets {@link #take} give the blocks of a size class.
    *
    * @param candidates what it may have, by number
    */
@@ -183,6 +184,11 @@ final class ReadyBlocks {
 
   /** Claims a block for a size class that this stripe has ready, or gives null. */
   PooledBlock take(int sizeClass) {
+    PooledBlock block = takeFromFirstWord(sizeClass);
+    return block != null ? block : takeFurther(sizeClass);
+  }
+
+  private PooledBlock takeFromFirstWord(int sizeClass) {
     int word = wordOf[sizeClass];
     return takeReady(at(stripes.current(), word), word, masks[sizeClass]);
   }
@@ -201,8 +207,7 @@ final class ReadyBlocks {
     return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
   }
 
-  /** The same where {@link #take} found nothing, for it looks at one word only. */
-  PooledBlock takeFurther(int sizeClass) {
+  private PooledBlock takeFurther(int sizeClass) {
     long[] further = furtherMasks[sizeClass];
     int words = further == null ? 0 : further.length;
     int own = stripes.current();
@@ -228,19 +233,12 @@ final class ReadyBlocks {
 
   private PooledBlock takeFromStripe(int stripe, int first, int last) {
     for (int word = wordAt(first); word <= wordAt(last); word++) {
-      long mask = -1L;
-      if (word == wordAt(first)) {
-        mask &= -1L << first;
-      }
-      if (word == wordAt(last)) {
-        mask &= -1L >>> -(last + 1);
-      }
       int at = at(stripe, word);
-      for (long found = ready[at] & mask; found != 0; found &= found - 1) {
+      for (long found = ready[at] & maskOf(word, first, last); found != 0; found &= found - 1) {
         ready[at] &= ~(found & -found);
         PooledBlock block = blockAt(word, found).claimed();
         if (block != null) {
-          moveTo(at(stripes.current(), word), at, found & (found - 1));
+          moveFrom(stripe, word, first, last);
           return block;
         }
       }
@@ -248,17 +246,43 @@ final class ReadyBlocks {
     return null;
   }
 
-  /** Notes blocks that lie ready there as ready here, if here is nothing else. */
-  private void moveTo(int here, int there, long found) {
-    if (ready[here] == 0) {
-      move(there, here, found);
+  /** The bits of a word that are of blocks from one to another. */
+  private static long maskOf(int word, int first, int last) {
+    long mask = -1L;
+    if (word == wordAt(first)) {
+      mask &= -1L << first;
+    }
+    if (word == wordAt(last)) {
+      mask &= -1L >>> -(last + 1);
+    }
+    return mask;
+  }
+
+  /** Notes here what lies ready there, from a word on, where here is nothing else in the word. */
+  private void moveFrom(int stripe, int fromWord, int first, int last) {
+    int here = stripes.current();
+    for (int word = fromWord; word <= wordAt(last); word++) {
+      if (ready[at(here, word)] == 0) {
+        move(stripe, here, word, ready[at(stripe, word)] & maskOf(word, first, last));
+      }
     }
   }
 
-  private void move(int there, int here, long found) {
+  private void move(int from, int to, int word, long found) {
     if (found != 0) {
-      ready[there] &= ~found;
-      ready[here] |= found;
+      ready[at(from, word)] &= ~found;
+      ready[at(to, word)] |= found;
+      fetch(word, found);
+    }
+  }
+
+  /**
+   * Writes to each of some blocks. Whoever closed them has their cache lines, and to claim them one
+   * by one is to wait for each; these writes wait for nothing, and the lines come side by side.
+   */
+  private void fetch(int word, long found) {
+    for (long left = found; left != 0; left &= left - 1) {
+      blockAt(word, left).touch();
     }
   }
 
@@ -277,7 +301,7 @@ final class ReadyBlocks {
         if (last) {
           if (stripe != here) {
             // Another thread may just have set all bits of what is idle, also of what is not ready.
-            move(there, at(here, word), idle[there] & ready[there]);
+            move(stripe, here, word, idle[there] & ready[there]);
           }
           idle[there] = -1L;
         }
