@@ -1,8 +1,6 @@
 package io.prmalloc;
 
 import io.prmalloc.os.MemoryRegion;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -22,30 +20,10 @@ public abstract class Block extends BlockViews {
   // and a release store, for nobody else may reopen it. That it is home is read from the state. One
   // that is isolated is never confined: its uses end like those that are observed.
 
-  private static final VarHandle STATE;
-
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(Block.class, "state", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
   private final Confinement confinement;
 
   /** Null for none. */
   private final Isolation isolation;
-
-  private long state;
-
-  /** Written to have the cache line, never read. */
-  @SuppressWarnings("UnusedVariable")
-  private int touched;
-
-  private int sizeBytes;
-  private int headerBytes;
-  private int largestBytes;
 
   private long startAddress;
 
@@ -77,10 +55,13 @@ public abstract class Block extends BlockViews {
       long capacityBytes,
       Confinement confinement,
       Isolation isolation) {
-    super(region, Math.toIntExact(offset), Math.toIntExact(capacityBytes));
+    super(
+        region,
+        Math.toIntExact(offset),
+        Math.toIntExact(capacityBytes),
+        BlockState.first(confinement != null && orNull(isolation) == null));
     this.isolation = orNull(isolation);
     this.confinement = this.isolation == null ? confinement : null;
-    this.state = BlockState.first(this.confinement != null);
   }
 
   private static Isolation orNull(Isolation isolation) {
@@ -122,11 +103,17 @@ public abstract class Block extends BlockViews {
   }
 
   private boolean endPlain(long stamp) {
-    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+    if (!STATE.compareAndSet(this, stamp, homeAfter(stamp))) {
       return false;
     }
     recycle();
     return true;
+  }
+
+  /** A mark stays if it is the closer's. */
+  private static long homeAfter(long stamp) {
+    long mark = stamp & BlockState.MARK;
+    return stamp + BlockState.TO_HOME - (mark == markOfCaller() ? 0 : mark);
   }
 
   private void recycle() {
@@ -244,34 +231,6 @@ public abstract class Block extends BlockViews {
   }
 
   /**
-   * Asks for {@link #tellOfEnd} at the end of the use that is about to begin. Threading: the thread
-   * that took the block from its home, alone, before the use begins.
-   */
-  public final void observe() {
-    state |= BlockState.OBSERVED;
-  }
-
-  /**
-   * Takes the block from its home, if it is there.
-   *
-   * <p>Threading: any thread; of several one wins, and has the block alone from then on.
-   */
-  public final boolean claim() {
-    long seen = (long) STATE.getOpaque(this);
-    return isHome(seen) && STATE.compareAndSet(this, seen, seen + BlockState.CLAIMED);
-  }
-
-  /**
-   * Undoes {@link #claim}, without {@link #goHome}.
-   *
-   * <p>Threading: the thread that claimed the block.
-   */
-  public final void giveUp() {
-    // Release: what this thread saw of the block is acquired by the next claim.
-    STATE.setRelease(this, BlockState.home(state));
-  }
-
-  /**
    * Ends a use that came through a raw address.
    *
    * <p>Threading: any thread; of several one wins.
@@ -296,60 +255,10 @@ public abstract class Block extends BlockViews {
     return isOut(stamp) && end(stamp);
   }
 
-  /**
-   * Fetches the cache line that {@link #claim} writes, without waiting for it.
-   *
-   * <p>Threading: any thread; says nothing, and disturbs nobody but by taking the line.
-   */
-  public final void touch() {
-    touched = 1;
-  }
-
-  /**
-   * The stamp of the current use, or, while the block is at home, one that {@link #isOut} denies.
-   *
-   * <p>Threading: any thread; true of the moment of the call.
-   */
-  public final long stamp() {
-    return (long) STATE.getAcquire(this);
-  }
-
-  /** Whether a stamp is one of a use. Threading: any thread. */
-  public static boolean isOut(long stamp) {
-    return BlockState.isOut(stamp);
-  }
-
-  /** Whether a stamp says that the block is at home. Threading: any thread. */
-  public static boolean isHome(long stamp) {
-    return BlockState.isHome(stamp);
-  }
-
-  /** Which use of its block a stamp is of, from 1. Threading: any thread. */
-  public static long useOf(long stamp) {
-    return BlockState.useOf(stamp);
-  }
-
-  /**
-   * Ends the current use, if there is one, without putting the block back: for an allocator that is
-   * closed by force. Handles on it are closed from then on.
-   *
-   * <p>Threading: any thread.
-   *
-   * @return whether there was a use to end
-   */
-  public final boolean revoke() {
-    long stamp = (long) STATE.getAcquire(this);
-    return isOut(stamp) && STATE.compareAndSet(this, stamp, BlockState.claimedAfter(stamp));
-  }
-
   final void close(long stamp, int bytes) {
     if (!end(stamp)) {
       throw closed(bytes);
     }
-  }
-
-  final boolean isLive(long stamp) {
-    return (long) STATE.getAcquire(this) == stamp;
   }
 
   final long address(long stamp, int bytes) {
@@ -414,83 +323,5 @@ public abstract class Block extends BlockViews {
   /** How many bytes the block has. Threading: any thread. */
   public final int capacityBytes() {
     return capacityBytes;
-  }
-
-  /**
-   * Bytes asked for in the current or last use. Threading: exact for whoever holds the use, else a
-   * guess.
-   */
-  public final int sizeBytes() {
-    return sizeBytes;
-  }
-
-  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
-  public final int largestBytes() {
-    return largestBytes;
-  }
-
-  /** Header bytes of the current or last use, 0 for a handle. Threading: as {@link #sizeBytes}. */
-  public final int headerBytes() {
-    return headerBytes;
-  }
-
-  /** Whether the block is out. Threading: any thread; true of the moment of the call. */
-  public final boolean isLive() {
-    return isOut(stamp());
-  }
-
-  /**
-   * Whether the block is home. What its last user did happened before.
-   *
-   * <p>Threading: any thread; true of the moment of the call.
-   */
-  public final boolean isAtHome() {
-    return isHome(stamp());
-  }
-
-  /** How often the block was given out. Threading: any thread. */
-  public final long uses() {
-    return useOf(stamp());
-  }
-
-  /**
-   * Bytes asked for if the block is out, else 0; of one moment.
-   *
-   * <p>Threading: any thread.
-   */
-  public final long bytesInUse() {
-    while (true) {
-      long stamp = stamp();
-      if (!isOut(stamp)) {
-        return 0;
-      }
-      long bytes = bytesIn(stamp);
-      if (bytes >= 0) {
-        return bytes;
-      }
-    }
-  }
-
-  /**
-   * Bytes asked for in the use with this stamp, or −1 if that is not the current one. If it is,
-   * what the caller read of the block since it asked for the stamp was of that use too.
-   *
-   * <p>Threading: any thread.
-   *
-   * @param stamp what {@link #stamp} said
-   */
-  public final long bytesIn(long stamp) {
-    int bytes = sizeBytes;
-    VarHandle.acquireFence();
-    return isOut(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
-  }
-
-  /**
-   * Lets {@link #largestBytes} begin anew with the next use.
-   *
-   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
-   */
-  public final void clearLargest() {
-    largestBytes = 0;
   }
 }

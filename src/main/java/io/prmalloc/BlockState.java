@@ -7,21 +7,28 @@ package io.prmalloc;
  */
 final class BlockState {
 
-  // A counter that goes up by 32 with every use:
+  // A counter that goes up by 4096 with every use:
   //
-  //     32k      home      k uses are over
-  //     32k + 1  claimed   somebody alone has it, but it is not open
-  //     32k + 2  live      the stamp of use k + 1, which never comes again (2^58 uses)
+  //     4096k      home      k uses are over
+  //     4096k + 1  claimed   somebody alone has it, but it is not open
+  //     4096k + 2  live      the stamp of use k + 1, which never comes again (2^52 uses; one each
+  //                          10 ns would take more than a year)
   //
   // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
   // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
   // such a use adds as much as any other, and leaves
   //
-  //     32k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
+  //     4096k + 4  over      k uses are over, and the closer alone has it: it tells, then goes home
   //
   // so an observer costs those who are not observed a look at a number they hold in a register. The
   // bit 16 does the same for a use that is isolated, whose memory is looked at and filled at its
   // end. The bit 8 is always set in the states of a confined block, and found by the same look.
+  //
+  // The seven bits above those are a mark. A block at home that has one may be claimed by nobody
+  // but
+  // the thread to which that mark belongs, which therefore needs no compare-and-set (see
+  // StripeBias); it keeps the mark while it is claimed and live, and loses it when another thread
+  // closes it.
   //
   // That one word answers everything a handle must know:
   //
@@ -43,8 +50,10 @@ final class BlockState {
   static final long OBSERVED = 4;
   private static final long CONFINED = 8;
   static final long ISOLATED = 16;
-  private static final int USE_SHIFT = 5;
-  private static final long HOME_MASK = ~(CLAIMED | LIVE | OBSERVED | ISOLATED);
+  static final int MARK_SHIFT = 5;
+  private static final int USE_SHIFT = 12;
+  static final long MARK = (1 << USE_SHIFT) - (1 << MARK_SHIFT);
+  private static final long AWAY = CLAIMED | LIVE | OBSERVED | ISOLATED;
 
   /** What a stamp may have beside its use. */
   static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED;
@@ -68,9 +77,9 @@ final class BlockState {
     return (state & ~CLAIMED) | LIVE;
   }
 
-  /** At home, with as many uses over. */
+  /** At home, with as many uses over and no mark. */
   static long home(long state) {
-    return state & HOME_MASK;
+    return state & ~(AWAY | MARK);
   }
 
   /** Claimed, with the use of this stamp over. */
@@ -83,7 +92,12 @@ final class BlockState {
   }
 
   static boolean isHome(long state) {
-    return (state & ~HOME_MASK) == 0;
+    return (state & AWAY) == 0;
+  }
+
+  /** At home with this mark, which is 0 for none. */
+  static boolean isHome(long state, long mark) {
+    return (state & (AWAY | MARK)) == mark;
   }
 
   /** Which use a stamp is of, from 1; otherwise how many are over. */

@@ -13,7 +13,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  *
  * <p>Threading: any thread, with the stamp of the current use.
  */
-abstract class BlockViews extends CacheLinePadding {
+abstract class BlockViews extends BlockClaims {
 
   // The views are made once per block and adjusted at the first call of each use: no garbage. The
   // byte buffer is made with the block, for to make it at the first look would be a call in the
@@ -68,7 +68,8 @@ abstract class BlockViews extends CacheLinePadding {
   private long unsafeViewStamp;
 
   /** A part of a region. */
-  BlockViews(MemoryRegion region, int offset, int capacityBytes) {
+  BlockViews(MemoryRegion region, int offset, int capacityBytes, long firstState) {
+    super(firstState);
     this.region = region;
     this.offset = offset;
     this.capacityBytes = capacityBytes;
@@ -77,6 +78,7 @@ abstract class BlockViews extends CacheLinePadding {
 
   /** All of a region, and the only user of its buffer. */
   BlockViews(MemoryRegion region) {
+    super(BlockState.first(false));
     this.region = region;
     this.offset = 0;
     this.capacityBytes = Math.toIntExact(region.sizeBytes());

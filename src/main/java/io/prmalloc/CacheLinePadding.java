@@ -9,4 +9,7 @@ package io.prmalloc;
 @SuppressWarnings("UnusedVariable")
 abstract class CacheLinePadding {
   private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
+
+  /** Fills a gap in front, or the JVM would put a field of a subclass there. */
+  private int inTheGap;
 }

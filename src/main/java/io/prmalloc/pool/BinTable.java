@@ -216,11 +216,17 @@ final class BinTable {
     return index < directClasses ? ready.take(index) : null;
   }
 
+  /** The same where {@link #take} found nothing: what else this thread is likely to have there. */
+  PooledBlock takeFurther(long totalBytes) {
+    int index = index(totalBytes);
+    return index < directClasses ? ready.takeFurther(index) : null;
+  }
+
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     int index = index(totalBytes);
     boolean first = ready.giveToFirst() && index < allDirectClasses && alignment <= MIN_ALIGNMENT;
-    PooledBlock block = first ? ready.take(index) : null;
+    PooledBlock block = first ? takeBoth(index) : null;
     if (block == null) {
       block = takeSlowly(totalBytes, alignment, noted);
     }
@@ -232,10 +238,15 @@ final class BinTable {
         : grown.take(totalBytes + arena.isolation().roomBytes(), alignment);
   }
 
-  /** What {@link #take} would have found, were it not observed. */
+  /** What {@link #take} and {@link #takeFurther} would have found, were it not observed. */
   PooledBlock takeObserved(long totalBytes) {
     int index = index(totalBytes);
-    return index < allDirectClasses ? ready.take(index) : null;
+    return index < allDirectClasses ? takeBoth(index) : null;
+  }
+
+  private PooledBlock takeBoth(int index) {
+    PooledBlock block = ready.take(index);
+    return block != null ? block : ready.takeFurther(index);
   }
 
   /**

@@ -69,7 +69,7 @@ final class Buffer {
   /** Claims a block that is home when it is asked, or gives null. For few blocks. */
   PooledBlock claimFirst() {
     for (PooledBlock block : blocks) {
-      if (block.claim()) {
+      if (block.claimFromAny()) {
         return block;
       }
     }
@@ -92,10 +92,11 @@ final class Buffer {
       for (PooledBlock block : blocks) {
         long stamp = block.stamp();
         if (PooledBlock.isHome(stamp)) {
-          if (block.claim()) {
+          if (block.claimFromAny()) {
             return block;
           }
-          lost = true;
+          // One that nobody took belongs to a thread that does not get on, and is as good as out.
+          lost |= block.stamp() != stamp;
         }
         // Not their sum: the stamp of a block whose end was told of goes down as it comes home.
         stamps = 31 * stamps + stamp;
@@ -176,7 +177,7 @@ final class Buffer {
    */
   boolean retire() {
     for (int i = 0; i < blocks.length; i++) {
-      if (!blocks[i].claim()) {
+      if (!blocks[i].claimFromAny()) {
         while (--i >= 0) {
           blocks[i].giveUp();
         }
@@ -196,7 +197,7 @@ final class Buffer {
   /** Closes the handles on blocks that are still out, and lets none out again. */
   void revokeAll() {
     for (PooledBlock block : blocks) {
-      while (!block.claim() && PooledBlock.isOut(block.stamp())) {
+      while (!block.claimFromAny() && PooledBlock.isOut(block.stamp())) {
         block.revoke();
       }
     }
@@ -217,7 +218,7 @@ final class Buffer {
     for (int i = 0; i < blocks.length; i++) {
       // A taker that meets the block while it is claimed no longer takes it for ready, until the
       // next close of the block; until then it is found by claimAny.
-      if (!isDiscarded(i) && blocks[i].claim()) {
+      if (!isDiscarded(i) && blocks[i].claimFromAny()) {
         try {
           long bytes = discarder.applyAsLong(blocks[i]);
           discarded[i] = bytes > 0 ? new Discarded(blocks[i].uses(), bytes) : null;

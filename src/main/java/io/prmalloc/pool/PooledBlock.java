@@ -51,11 +51,6 @@ final class PooledBlock extends Block {
     number = itsNumber;
   }
 
-  /** Says whose a chunk is that is not noted when it comes home. Once, instead of the above. */
-  void unnotedIn(ReadyBlocks where) {
-    home = where;
-  }
-
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
   boolean isSmall() {
     return slab != null;
@@ -86,9 +81,9 @@ final class PooledBlock extends Block {
     return 1L << number;
   }
 
-  /** This block if it was home, and then it is claimed; else null. */
-  PooledBlock claimed() {
-    return claim() ? this : null;
+  /** {@link ReadyBlocks#claim Claims} a chunk, whosever it is. */
+  boolean claimFromAny() {
+    return home.claim(this);
   }
 
   /**
@@ -119,11 +114,13 @@ final class PooledBlock extends Block {
 
   @Override
   protected int goHome() {
-    if (slab == null) {
-      home.put(this);
-      return home.news();
+    // Of a slot it is null, and of a chunk it is needed anyhow.
+    ReadyBlocks where = home;
+    if (where == null) {
+      return slab.takeHome(index);
     }
-    return slab.takeHome(index);
+    where.put(this);
+    return where.news();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Block;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.Arrays;
 import java.util.List;
@@ -39,6 +40,9 @@ final class ReadyBlocks {
   //
   // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
   // the first thread that finds nothing gets all.
+  //
+  // Most of what a thread takes it closed itself, and then it needs no atomic instruction to claim
+  // it; that is the stripe's bias (see StripeBias).
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -81,6 +85,13 @@ final class ReadyBlocks {
   private boolean untaken = true;
 
   private final Stripes stripes;
+
+  /** By stripe. */
+  private final StripeHold[] holds;
+
+  private final StripeBias bias;
+
+  private final int stripeMask;
   private final int stripeShift;
   private final int words;
 
@@ -123,6 +134,7 @@ final class ReadyBlocks {
     this.intervalShift = intervalShift;
     this.belowClasses = LifetimePolicy.SMALL_BYTES + 1L - roomBytes;
     this.stripes = stripes;
+    this.stripeMask = stripes.count() - 1;
     this.masks = new long[classes];
     this.wordOf = new int[classes];
     this.furtherMasks = new long[classes][];
@@ -131,6 +143,8 @@ final class ReadyBlocks {
     int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS - 1);
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
+    this.holds = new StripeHold[stripes.count()];
+    this.bias = new StripeBias(holds);
     this.idle = new long[ready.length];
     Arrays.fill(idle, -1L);
     for (int number = 0; number < this.blocks.length; number++) {
@@ -152,13 +166,14 @@ final class ReadyBlocks {
     return first;
   }
 
-  /** Takes in a block that came later. It is noted nowhere: who wants it asks the block itself. */
+  /** Takes in a block that came later. Who wants it asks the block itself. */
   void adopt(PooledBlock later) {
-    later.unnotedIn(this);
+    // Noted in a word that nobody looks at: there are always some between two stripes.
+    later.readyIn(this, words << 6);
   }
 
   /**
-   * Lets {@link #take} give the blocks of a size class.
+   * Lets {@link #take} and {@link #takeFurther} give the blocks of a size class.
    *
    * @param candidates what it may have, by number
    */
@@ -178,52 +193,74 @@ final class ReadyBlocks {
   // the JIT takes the caller for cold, as it does in the handler of a try-with-resources; the
   // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
 
+  /** {@link Stripes#current}, without the way there. */
+  private int stripe() {
+    return (int) Thread.currentThread().getId() & stripeMask;
+  }
+
   private int at(int stripe, int word) {
     return ((stripe + 1) << stripeShift) | word;
   }
 
-  /** Claims a block for a size class that this stripe has ready, or gives null. */
+  /**
+   * Claims a block for a size class that this stripe has ready, or gives null. Looks at one word
+   * only; more would be too much code for the common way (see OutOfLine).
+   */
   PooledBlock take(int sizeClass) {
-    PooledBlock block = takeFromFirstWord(sizeClass);
-    return block != null ? block : takeFurther(sizeClass);
+    return takeReady(stripe(), wordOf[sizeClass], masks[sizeClass]);
   }
 
-  private PooledBlock takeFromFirstWord(int sizeClass) {
-    int word = wordOf[sizeClass];
-    return takeReady(at(stripes.current(), word), word, masks[sizeClass]);
-  }
-
-  private PooledBlock takeReady(int at, int word, long mask) {
+  private PooledBlock takeReady(int stripe, int word, long mask) {
+    int at = at(stripe, word);
     long found = ready[at] & mask;
-    return found != 0 ? takeFirst(at, word, found) : null;
+    return found != 0 ? holds[stripe].claim(removeFirst(at, word, found)) : null;
   }
 
-  private PooledBlock takeFirst(int at, int word, long found) {
+  private PooledBlock removeFirst(int at, int word, long found) {
     ready[at] &= ~(found & -found);
-    return blockAt(word, found).claimed();
+    return blockAt(word, found);
   }
 
   private PooledBlock blockAt(int word, long found) {
     return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
   }
 
-  private PooledBlock takeFurther(int sizeClass) {
+  /** The same where {@link #take} found nothing: looks at the other words. */
+  PooledBlock takeFurther(int sizeClass) {
     long[] further = furtherMasks[sizeClass];
-    int words = further == null ? 0 : further.length;
-    int own = stripes.current();
+    int count = further == null ? 0 : further.length;
+    int stripe = stripe();
     PooledBlock block = null;
-    for (int i = 0; i < words && block == null; i++) {
-      int word = wordOf[sizeClass] + 1 + i;
-      block = takeReady(at(own, word), word, further[i]);
+    for (int i = 0; i < count && block == null; i++) {
+      block = takeReady(stripe, wordOf[sizeClass] + 1 + i, further[i]);
     }
     return block;
+  }
+
+  /**
+   * Claims a block that is home, also one that is another thread's for less: then that thread loses
+   * its hold on its stripe.
+   *
+   * @return false if it is not home, or that thread did not get out of the way for a while
+   */
+  boolean claim(PooledBlock block) {
+    return block.claim()
+        || holds[stripe()].claimMarked(block)
+        || (revokeFor(block) && block.claim());
+  }
+
+  private boolean revokeFor(PooledBlock block) {
+    long stamp = block.stamp();
+    return Block.isHome(stamp)
+        && Block.isMarked(stamp)
+        && bias.revoke(Block.markerOf(stamp) & stripeMask, blocks);
   }
 
   /**
    * Claims one of some blocks from whichever stripe has one ready, this one first, or gives null.
    */
   PooledBlock takeFromAny(int first, int count) {
-    int own = stripes.current();
+    int own = stripe();
     PooledBlock block = null;
     for (int i = 0; i < stripes.count() && block == null; i++) {
       block = takeFromStripe(stripes.after(own, i), first, first + count - 1);
@@ -236,8 +273,8 @@ final class ReadyBlocks {
       int at = at(stripe, word);
       for (long found = ready[at] & maskOf(word, first, last); found != 0; found &= found - 1) {
         ready[at] &= ~(found & -found);
-        PooledBlock block = blockAt(word, found).claimed();
-        if (block != null) {
+        PooledBlock block = blockAt(word, found);
+        if (claim(block)) {
           moveFrom(stripe, word, first, last);
           return block;
         }
@@ -260,7 +297,7 @@ final class ReadyBlocks {
 
   /** Notes here what lies ready there, from a word on, where here is nothing else in the word. */
   private void moveFrom(int stripe, int fromWord, int first, int last) {
-    int here = stripes.current();
+    int here = stripe();
     for (int word = fromWord; word <= wordAt(last); word++) {
       if (ready[at(here, word)] == 0) {
         move(stripe, here, word, ready[at(stripe, word)] & maskOf(word, first, last));
@@ -270,19 +307,26 @@ final class ReadyBlocks {
 
   private void move(int from, int to, int word, long found) {
     if (found != 0) {
+      if (holds[from].isSomebodys()) {
+        bias.revoke(from, blocks);
+      }
       ready[at(from, word)] &= ~found;
       ready[at(to, word)] |= found;
-      fetch(word, found);
+      fetch(to, word, found);
     }
   }
 
   /**
-   * Writes to each of some blocks. Whoever closed them has their cache lines, and to claim them one
-   * by one is to wait for each; these writes wait for nothing, and the lines come side by side.
+   * Makes blocks this stripe's own. Whoever closed them has their cache lines, and to claim them
+   * one by one is to wait for each; the writes of the first round wait for nothing, and the lines
+   * come side by side.
    */
-  private void fetch(int word, long found) {
+  private void fetch(int stripe, int word, long found) {
     for (long left = found; left != 0; left &= left - 1) {
       blockAt(word, left).touch();
+    }
+    for (long left = found; left != 0; left &= left - 1) {
+      holds[stripe].mark(blockAt(word, left));
     }
   }
 
@@ -293,7 +337,7 @@ final class ReadyBlocks {
   void gather() {
     looks++;
     boolean last = looks % LOOKS == 0;
-    int here = stripes.current();
+    int here = stripe();
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       for (int word = 0; word < words; word++) {
         int there = at(stripe, word);
@@ -339,8 +383,13 @@ final class ReadyBlocks {
     }
   }
 
+  /** Makes the calling thread the holder of its stripe now, if there is none and it may be. */
+  void takeHold() {
+    bias.takeHold(stripe(), 0);
+  }
+
   /** Notes a block that is home now. */
   void put(PooledBlock block) {
-    ready[at(stripes.current(), wordAt(block.number()))] |= block.bit();
+    ready[at(stripe(), wordAt(block.number()))] |= block.bit();
   }
 }

@@ -51,10 +51,20 @@ final class SlowWay {
   Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
     PoolObserver[] observers = watch.observers();
     PooledBlock ready =
-        observers != null ? takeObserved(bytes, alignment, smallHeader, largeHeader) : null;
-    return ready != null
-        ? ready.takenBefore(observers, bytes, alignment)
-        : takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+        observers != null
+            ? takeObserved(bytes, alignment, smallHeader, largeHeader)
+            : takeFurther(bytes, alignment, largeHeader);
+    if (ready == null) {
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+    }
+    return observers != null ? ready.takenBefore(observers, bytes, alignment) : ready;
+  }
+
+  /** What is as near as what {@link TensorPoolAllocator#takeReady} finds. */
+  private PooledBlock takeFurther(long bytes, int alignment, int largeHeader) {
+    BinTable table = pool.bins();
+    boolean chunk = bytes > LifetimePolicy.SMALL_BYTES && alignment <= Allocator.DEFAULT_ALIGNMENT;
+    return chunk && table != null ? table.takeFurther(bytes + largeHeader) : null;
   }
 
   /** What {@link TensorPoolAllocator#takeReady} would have found, were it not barred. */

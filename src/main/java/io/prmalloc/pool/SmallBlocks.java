@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Isolation;
+import io.prmalloc.OutOfLine;
 import io.prmalloc.SubAllocator;
 
 /**
@@ -34,7 +35,14 @@ final class SmallBlocks {
 
   /** Takes a slot if one is at hand, or gives null; parameters as {@link #allocateSlowly}. */
   PooledBlock take(int totalBytes, int alignment) {
-    return classOf(totalBytes, alignment).take(alignment);
+    return take(totalBytes, alignment, OutOfLine.DEPTH);
+  }
+
+  /** Out of line, or an allocation would be too large to be inlined: see {@link OutOfLine}. */
+  private PooledBlock take(int totalBytes, int alignment, int depth) {
+    return depth > 0
+        ? take(totalBytes, alignment, depth - 1)
+        : classOf(totalBytes, alignment).take(alignment);
   }
 
   /** What {@link #take} would have found, were it not barred. */

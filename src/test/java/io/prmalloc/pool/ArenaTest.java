@@ -146,6 +146,7 @@ class ArenaTest {
     Buffer littleBuffer = new Buffer(0, 36 * KIB, 64, little.toArray(Arena.Place[]::new), arena);
     List<PooledBlock> blocks = new ArrayList<>(largeBuffer.blocks());
     blocks.addAll(littleBuffer.blocks());
+    Buffers.ready(1, largeBuffer, littleBuffer);
     ArenaSpan[] spans = ArenaSpan.over(arena.regions(), blocks, 4096);
     for (int i = 0; i < 3; i++) {
       PooledBlock first = largeBuffer.claimAny();
@@ -170,6 +171,7 @@ class ArenaTest {
     Arena arena = Arena.reserve(source, layout, region -> {});
     Buffer little = new Buffer(0, 36 * KIB, 64, first, arena);
     Buffer aligned = new Buffer(7, 64 * KIB, 64 * KIB, second, arena);
+    Buffers.ready(1, little, aligned);
     ArenaSpan[] spans =
         ArenaSpan.over(
             arena.regions(), List.of(little.blocks().get(0), aligned.blocks().get(0)), 4096);

@@ -246,12 +246,23 @@ class ReadyBlocksTest {
   void shouldGiveFurtherBlocksOfItsStripeWhenThereAreMoreThanAWordHas() {
     Buffer buffer = Buffers.buffer(0, 200);
     ReadyBlocks ready = Buffers.ready(16, buffer);
-    for (int number = 0; number < 200; number++) {
+    for (int number = 0; number < 64; number++) {
       assertEquals(number, ready.take(0).number());
     }
-    assertNull(ready.take(0));
+    assertNull(ready.take(0), "it looks at one word");
+    for (int number = 64; number < 200; number++) {
+      assertEquals(number, ready.takeFurther(0).number());
+    }
+    assertNull(ready.takeFurther(0));
     buffer.blocks().get(150).open(1).close();
-    assertEquals(150, ready.take(0).number());
+    assertEquals(150, ready.takeFurther(0).number());
+  }
+
+  @Test
+  void shouldGiveNothingFurtherWhenOneWordHasAll() {
+    ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
+    assertNull(ready.takeFurther(0));
+    assertNull(ready.takeFurther(1));
   }
 
   @Test
@@ -262,12 +273,14 @@ class ReadyBlocksTest {
     Callable<List<Integer>> work =
         () -> {
           List<Integer> numbers = new ArrayList<>(List.of(takeAny(ready, buffer).number()));
-          numbers.addAll(take(ready, 0, 200));
+          numbers.addAll(take(ready, 0, 63));
+          for (int i = 64; i < 200; i++) {
+            numbers.add(ready.takeFurther(0).number());
+          }
           return numbers;
         };
     List<Integer> numbers = Buffers.onAnotherStripe(stripes, work);
-    assertEquals(IntStream.range(0, 200).boxed().toList(), numbers.subList(0, 200));
-    assertEquals(NONE, numbers.get(200));
+    assertEquals(IntStream.range(0, 200).boxed().toList(), numbers);
   }
 
   @Test

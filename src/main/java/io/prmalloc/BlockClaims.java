@@ -1,0 +1,276 @@
+package io.prmalloc;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The state of a {@link Block}, and how the block leaves its home to be used.
+ *
+ * <p>Threading: as each method says.
+ */
+abstract class BlockClaims extends CacheLinePadding {
+
+  // What is written in every use comes first, so that it lies together: in one cache line, if the
+  // collector puts the block so.
+
+  /** How many marks there are. */
+  private static final int MARKS = 64;
+
+  static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(BlockClaims.class, "state", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** See {@link BlockState}. */
+  long state;
+
+  /** Written to have the cache line, never read. */
+  @SuppressWarnings("UnusedVariable")
+  private int touched;
+
+  int sizeBytes;
+  int headerBytes;
+  int largestBytes;
+
+  /** A block at home. */
+  BlockClaims(long firstState) {
+    state = firstState;
+  }
+
+  /**
+   * The mark of the calling thread, which it shares with those whose numbers are so many times 64
+   * away. A block that it closes keeps this mark and loses any other.
+   *
+   * <p>Threading: any thread.
+   */
+  public static long markOfCaller() {
+    return ((Thread.currentThread().getId() & (MARKS - 1)) + 1) << BlockState.MARK_SHIFT;
+  }
+
+  /** Whether a stamp has a mark. Threading: any thread. */
+  public static boolean isMarked(long stamp) {
+    return (stamp & BlockState.MARK) != 0;
+  }
+
+  /**
+   * The number of the threads whose mark a stamp has, from 0 to 63: the last six bits of theirs.
+   * Threading: any thread.
+   */
+  public static int markerOf(long stamp) {
+    return (int) ((stamp & BlockState.MARK) >>> BlockState.MARK_SHIFT) - 1;
+  }
+
+  /**
+   * The stamp of the current use, or, while the block is at home, one that {@link #isOut} denies.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  public final long stamp() {
+    return (long) STATE.getAcquire(this);
+  }
+
+  /** Whether a stamp is one of a use. Threading: any thread. */
+  public static boolean isOut(long stamp) {
+    return BlockState.isOut(stamp);
+  }
+
+  /** Whether a stamp says that the block is at home. Threading: any thread. */
+  public static boolean isHome(long stamp) {
+    return BlockState.isHome(stamp);
+  }
+
+  /** Which use of its block a stamp is of, from 1. Threading: any thread. */
+  public static long useOf(long stamp) {
+    return BlockState.useOf(stamp);
+  }
+
+  /** Whether the block is out. Threading: any thread; true of the moment of the call. */
+  public final boolean isLive() {
+    return isOut(stamp());
+  }
+
+  /**
+   * Whether the block is home. What its last user did happened before.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  public final boolean isAtHome() {
+    return isHome(stamp());
+  }
+
+  /** How often the block was given out. Threading: any thread. */
+  public final long uses() {
+    return useOf(stamp());
+  }
+
+  final boolean isLive(long stamp) {
+    return (long) STATE.getAcquire(this) == stamp;
+  }
+
+  /**
+   * Asks for {@link Block#tellOfEnd} at the end of the use that is about to begin. Threading: the
+   * thread that took the block from its home, alone, before the use begins.
+   */
+  public final void observe() {
+    state |= BlockState.OBSERVED;
+  }
+
+  /**
+   * Takes the block from its home, if it is there and has no mark.
+   *
+   * <p>Threading: any thread; of several one wins, and has the block alone from then on.
+   */
+  public final boolean claim() {
+    return claim(0);
+  }
+
+  /**
+   * The same, and marks the block.
+   *
+   * <p>Threading: as {@link #claim()}; the mark belongs to the calling thread.
+   *
+   * @param mark {@link #markOfCaller}, or 0 for none
+   */
+  public final boolean claim(long mark) {
+    long seen = (long) STATE.getOpaque(this);
+    return BlockState.isHome(seen, 0)
+        && STATE.compareAndSet(this, seen, seen + BlockState.CLAIMED + mark);
+  }
+
+  /**
+   * Takes the block from its home, if it is there and has this mark. Without a compare-and-set.
+   *
+   * <p>Threading: the thread to which the mark belongs, while nobody else may call this or {@link
+   * #unmark} with it.
+   */
+  public final boolean claimMarked(long mark) {
+    long seen = (long) STATE.getAcquire(this);
+    if (!BlockState.isHome(seen, mark)) {
+      return false;
+    }
+    STATE.setOpaque(this, seen + BlockState.CLAIMED);
+    return true;
+  }
+
+  /**
+   * Marks the block, if it is home and has no mark. Threading: the thread to which the mark
+   * belongs.
+   */
+  public final void mark(long mark) {
+    long seen = (long) STATE.getOpaque(this);
+    if (BlockState.isHome(seen, 0)) {
+      STATE.compareAndSet(this, seen, seen + mark);
+    }
+  }
+
+  /**
+   * Undoes {@link #mark} if the block is home.
+   *
+   * <p>Threading: as {@link #claimMarked}, of all threads whose marks are meant.
+   *
+   * @param marker whose mark: as {@link #markerOf}, its last bits
+   * @param markerBits which bits of that count
+   */
+  public final void unmark(int marker, int markerBits) {
+    long seen = (long) STATE.getAcquire(this);
+    if (isHome(seen) && isMarked(seen) && (markerOf(seen) & markerBits) == marker) {
+      STATE.compareAndSet(this, seen, seen & ~BlockState.MARK);
+    }
+  }
+
+  /**
+   * Undoes a claim, without {@link Block#goHome}; the block has no mark then.
+   *
+   * <p>Threading: the thread that claimed the block.
+   */
+  public final void giveUp() {
+    // Release: what this thread saw of the block is acquired by the next claim.
+    STATE.setRelease(this, BlockState.home(state));
+  }
+
+  /**
+   * Fetches the cache line that {@link #claim} writes, without waiting for it.
+   *
+   * <p>Threading: any thread; says nothing, and disturbs nobody but by taking the line.
+   */
+  public final void touch() {
+    touched = 1;
+  }
+
+  /**
+   * Ends the current use, if there is one, without putting the block back: for an allocator that is
+   * closed by force. Handles on it are closed from then on.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return whether there was a use to end
+   */
+  public final boolean revoke() {
+    long stamp = (long) STATE.getAcquire(this);
+    return isOut(stamp) && STATE.compareAndSet(this, stamp, BlockState.claimedAfter(stamp));
+  }
+
+  /**
+   * Bytes asked for in the current or last use. Threading: exact for whoever holds the use, else a
+   * guess.
+   */
+  public final int sizeBytes() {
+    return sizeBytes;
+  }
+
+  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
+  public final int largestBytes() {
+    return largestBytes;
+  }
+
+  /** Header bytes of the current or last use, 0 for a handle. Threading: as {@link #sizeBytes}. */
+  public final int headerBytes() {
+    return headerBytes;
+  }
+
+  /**
+   * Bytes asked for if the block is out, else 0; of one moment.
+   *
+   * <p>Threading: any thread.
+   */
+  public final long bytesInUse() {
+    while (true) {
+      long stamp = stamp();
+      if (!isOut(stamp)) {
+        return 0;
+      }
+      long bytes = bytesIn(stamp);
+      if (bytes >= 0) {
+        return bytes;
+      }
+    }
+  }
+
+  /**
+   * Bytes asked for in the use with this stamp, or −1 if that is not the current one. If it is,
+   * what the caller read of the block since it asked for the stamp was of that use too.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param stamp what {@link #stamp} said
+   */
+  public final long bytesIn(long stamp) {
+    int bytes = sizeBytes;
+    VarHandle.acquireFence();
+    return isOut(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
+  }
+
+  /**
+   * Lets {@link #largestBytes} begin anew with the next use.
+   *
+   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
+   */
+  public final void clearLargest() {
+    largestBytes = 0;
+  }
+}

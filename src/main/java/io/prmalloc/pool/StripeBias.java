@@ -1,0 +1,182 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.OutOfLine;
+import io.prmalloc.os.ProcessBarrier;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+
+/**
+ * Lets one thread of each stripe, its holder, claim what it closed itself without an atomic
+ * instruction.
+ *
+ * <p>The idea is that of biased locks (Kawachiya, Koseki and Onodera, OOPSLA 2002) that are revoked
+ * by a barrier in other threads (Dice, Huang and Yang, 2001), here for the blocks of a stripe.
+ * Threading: any thread.
+ */
+final class StripeBias {
+
+  // A compare-and-set costs five nanoseconds, and a pair had two. The one in close is what makes a
+  // second close, by whichever thread, an exception; it stays. The one that claims a block keeps
+  // two takers apart, and nearly always there is but one: a thread takes what it closed before.
+  //
+  // So what the holder of a stripe takes gets the stripe's mark in its state, and keeps it when a
+  // thread of that stripe closes it. Nobody but the holder may claim a marked block; others claim
+  // blocks without a mark, by a compare-and-set as ever. Whoever wants a marked one revokes first:
+  //
+  //   holder                        who revokes
+  //   ------                        -----------
+  //   busy = 1                      the stripe is REVOKING   (compare-and-set)
+  //   not revoked?                  revoked = true
+  //     block home with my mark?    process-wide barrier
+  //       block = claimed           wait until busy = 0
+  //   busy = 0  (release)           take the mark off all blocks at home
+  //                                 the stripe is nobody's
+  //
+  // Either the holder wrote busy before the barrier interrupted it: then that is seen, and its end
+  // is waited for. Or it did not, and looks at `revoked` after the barrier: then it claims nothing.
+  // The holder's own write and read need no barrier between them, only to stay in their order,
+  // which opaque accesses do (see ProcessBarrier). Where there is no such barrier nobody ever holds
+  // anything, and all is as if this class were not there.
+  //
+  // A thread that lost its hold may be anywhere on the left side, and write busy late. So each hold
+  // is an object of its own, with its own busy and revoked, and is never taken up again.
+  //
+  // What a thread of another stripe closes loses the mark, for the compare-and-set is there anyhow.
+  // So what a consumer closes can be claimed by anybody, and costs a producer no revocation. What
+  // was live during a revocation comes home with the mark of a stripe that nobody holds. It is not
+  // lost: who wants it revokes again, without a barrier, for there is no holder; or the next holder
+  // takes it.
+  //
+  // To revoke costs some microseconds, which a thousand claims without it gain. So a stripe that
+  // was revoked soon after it was taken hold of waits for twice as many claims until the next time.
+  // Two threads of one stripe, and threads that live on what others have, soon work as if there
+  // were no bias. Virtual threads hold nothing: they are too many and too short-lived.
+
+  private static final VarHandle HOLDS = MethodHandles.arrayElementVarHandle(StripeHold[].class);
+
+  /** How many claims it takes to take hold of a stripe. */
+  private static final int FIRST_WAIT = 64;
+
+  private static final int LONGEST_WAIT = 1 << 20;
+
+  /** A hold that lasted so long was worth its revocation. */
+  private static final long LONG_NANOS = 10_000_000;
+
+  /** So often a thread looks before it gives up, first by itself and then between yields. */
+  private static final int SPINS = 200;
+
+  private static final int YIELDS = 50;
+
+  /** Who holds each stripe just now. */
+  private final StripeHold[] holds;
+
+  /** By stripe, that nobody holds it. */
+  private final StripeHold[] vacant;
+
+  /** By stripe, that somebody revokes its hold. */
+  private final StripeHold[] revoking;
+
+  /** By stripe, how many claims the next hold takes. Of who revokes. */
+  private final int[] waits;
+
+  /**
+   * @param holds to be filled, an element for each stripe; read by whoever claims
+   */
+  StripeBias(StripeHold[] holds) {
+    this.holds = holds;
+    this.waits = new int[holds.length];
+    Arrays.fill(waits, FIRST_WAIT);
+    this.vacant = new StripeHold[holds.length];
+    Arrays.setAll(vacant, stripe -> StripeHold.vacant(this, stripe, FIRST_WAIT));
+    this.revoking = new StripeHold[holds.length];
+    Arrays.setAll(revoking, stripe -> StripeHold.vacant(this, stripe, Integer.MAX_VALUE));
+    System.arraycopy(vacant, 0, holds, 0, holds.length);
+  }
+
+  /**
+   * Makes the calling thread the holder of a stripe, if there is none and it may be. Out of line:
+   * see {@link OutOfLine}.
+   */
+  void takeHold(int stripe, int depth) {
+    if (depth > 0) {
+      takeHold(stripe, depth - 1);
+    } else {
+      takeHold(stripe);
+    }
+  }
+
+  private void takeHold(int stripe) {
+    boolean never = !ProcessBarrier.isSupported();
+    vacant[stripe].waitForClaims(never ? Integer.MAX_VALUE : waits[stripe]);
+    if (!never && !VirtualThreads.isCurrent()) {
+      HOLDS.compareAndSet(holds, stripe, vacant[stripe], StripeHold.ofCaller(this, stripe));
+    }
+  }
+
+  /**
+   * Takes the mark of a stripe off all blocks that are home. Nobody holds the stripe then.
+   *
+   * @return false, and nothing has changed, if another thread was in the middle of a claim, or did
+   *     the same, and did not get on for a while
+   */
+  boolean revoke(int stripe, PooledBlock[] blocks) {
+    StripeHold revoked = lock(stripe);
+    if (revoked == null) {
+      return false;
+    }
+    for (PooledBlock block : blocks) {
+      block.unmark(stripe, holds.length - 1);
+    }
+    if (revoked.isSomebodys()) {
+      boolean worthwhile = System.nanoTime() - revoked.sinceNanos() >= LONG_NANOS;
+      waits[stripe] = worthwhile ? FIRST_WAIT : Math.min(2 * waits[stripe], LONGEST_WAIT);
+    }
+    vacant[stripe].waitForClaims(waits[stripe]);
+    // Release: whoever holds it next sees which blocks have no mark.
+    HOLDS.setRelease(holds, stripe, vacant[stripe]);
+    return true;
+  }
+
+  /** Whose the stripe was, if nobody claims by that any more, or null. */
+  private StripeHold lock(int stripe) {
+    for (int look = 0; look < SPINS + YIELDS; look++) {
+      StripeHold seen = (StripeHold) HOLDS.getAcquire(holds, stripe);
+      if (seen != revoking[stripe] && HOLDS.compareAndSet(holds, stripe, seen, revoking[stripe])) {
+        return end(seen) ? seen : restore(stripe, seen);
+      }
+      pause(look);
+    }
+    return null;
+  }
+
+  private StripeHold restore(int stripe, StripeHold hold) {
+    hold.revoke(false);
+    HOLDS.setRelease(holds, stripe, hold);
+    return null;
+  }
+
+  private static boolean end(StripeHold hold) {
+    if (!hold.isSomebodys()) {
+      return true;
+    }
+    hold.revoke(true);
+    ProcessBarrier.run();
+    for (int look = 0; look < SPINS + YIELDS; look++) {
+      if (!hold.isBusy()) {
+        return true;
+      }
+      pause(look);
+    }
+    return false;
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // lets the other go on where there is but one processor
+  private static void pause(int look) {
+    if (look < SPINS) {
+      Thread.onSpinWait();
+    } else {
+      Thread.yield();
+    }
+  }
+}

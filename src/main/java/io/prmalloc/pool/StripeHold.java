@@ -1,0 +1,150 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Block;
+import io.prmalloc.OutOfLine;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * That a thread holds a stripe, or that nobody does: how blocks are claimed meanwhile. See {@link
+ * StripeBias}.
+ *
+ * <p>Threading: any thread.
+ */
+class StripeHold {
+
+  private static final VarHandle BUSY;
+  private static final VarHandle REVOKED;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      BUSY = lookup.findVarHandle(StripeHold.class, "busy", int.class);
+      REVOKED = lookup.findVarHandle(StripeHold.class, "revoked", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  // Two holds must not share a cache line, nor two lines that the processor fetches together, with
+  // each other or with anything that others write. Behind, that takes a subclass.
+  @SuppressWarnings("UnusedVariable")
+  private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
+
+  private final StripeBias bias;
+  private final int stripe;
+  private final long mark;
+
+  /** Null for nobody. */
+  private final Thread thread;
+
+  private final long sinceNanos = System.nanoTime();
+
+  @SuppressWarnings("UnusedVariable") // through BUSY
+  private int busy;
+
+  @SuppressWarnings("UnusedVariable") // through REVOKED
+  private boolean revoked;
+
+  /** Of a stripe that nobody holds. Plain: nearly right is enough. */
+  private int claimsToWait;
+
+  /** The only class there is. */
+  private static final class Padded extends StripeHold {
+    @SuppressWarnings("UnusedVariable")
+    private long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
+
+    Padded(StripeBias bias, int stripe, Thread thread, int claimsToWait) {
+      super(bias, stripe, thread, claimsToWait);
+    }
+  }
+
+  private StripeHold(StripeBias bias, int stripe, Thread thread, int claimsToWait) {
+    this.bias = bias;
+    this.stripe = stripe;
+    this.mark = thread == null ? 0 : Block.markOfCaller();
+    this.thread = thread;
+    this.claimsToWait = claimsToWait;
+  }
+
+  /**
+   * A stripe that nobody holds.
+   *
+   * @param claimsToWait how many claims it takes until somebody does
+   */
+  static StripeHold vacant(StripeBias bias, int stripe, int claimsToWait) {
+    return new Padded(bias, stripe, null, claimsToWait);
+  }
+
+  /** A stripe that the calling thread holds. */
+  static StripeHold ofCaller(StripeBias bias, int stripe) {
+    return new Padded(bias, stripe, Thread.currentThread(), 0);
+  }
+
+  // There is one compare-and-set for all: beyond a size the JIT inlines no allocation, and then a
+  // user's handle goes to the heap (see OutOfLine). Whoever is not the holder gives the holder's
+  // mark, which means nothing but at home, and goes if it is not the closer's.
+
+  /** Claims a block that is home and has no mark but that of the calling thread, or gives null. */
+  final PooledBlock claim(PooledBlock block) {
+    return (isMine() ? claimOwn(block) : claimsNothing()) || block.claim(mark) ? block : null;
+  }
+
+  /** What others than the holder claim without a compare-and-set. There may soon be a holder. */
+  private boolean claimsNothing() {
+    if (--claimsToWait < 0) {
+      bias.takeHold(stripe, OutOfLine.DEPTH);
+    }
+    return false;
+  }
+
+  private boolean claimOwn(PooledBlock block) {
+    BUSY.setOpaque(this, 1);
+    boolean claimed = !((boolean) REVOKED.getOpaque(this)) && block.claimMarked(mark);
+    BUSY.setRelease(this, 0);
+    return claimed;
+  }
+
+  /** Claims a block that is home and has the mark of the calling thread. */
+  final boolean claimMarked(PooledBlock block) {
+    return isMine() && claimOwn(block);
+  }
+
+  /** Whether the calling thread holds the stripe, or did. */
+  final boolean isMine() {
+    return thread == Thread.currentThread();
+  }
+
+  final boolean isSomebodys() {
+    return thread != null;
+  }
+
+  /** Marks a block, if the calling thread is the holder: it will claim it for less. */
+  final void mark(PooledBlock block) {
+    if (isMine()) {
+      block.mark(mark);
+    }
+  }
+
+  /** Ends the hold, or lets it go on, before and after a barrier. */
+  final void revoke(boolean whether) {
+    REVOKED.setVolatile(this, whether);
+  }
+
+  /**
+   * Whether the holder is in the middle of a claim. If it ended there, as an error may bring about,
+   * it is not.
+   */
+  final boolean isBusy() {
+    return (int) BUSY.getAcquire(this) != 0 && thread.isAlive();
+  }
+
+  /** Waits anew; only of a stripe that nobody holds. */
+  final void waitForClaims(int claims) {
+    claimsToWait = claims;
+  }
+
+  final long sinceNanos() {
+    return sinceNanos;
+  }
+}

@@ -1,0 +1,139 @@
+package io.prmalloc.pool;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * What may come of it when the thread that holds a stripe claims what it closed, and others want
+ * the same; what is not listed is a bug. Run by {@link JcstressTest}. Where there is no
+ * process-wide barrier nobody holds anything, and the outcomes are the same.
+ *
+ * <p>A result is how many blocks somebody got; the last one is how many can be had in the end.
+ */
+public final class BiasRaces {
+
+  private BiasRaces() {}
+
+  /** One block. */
+  private static final class Single {
+    final Buffer buffer = Buffers.buffer(0, 1);
+    final ReadyBlocks ready = Buffers.ready(8, buffer);
+    final PooledBlock block = buffer.blocks().get(0);
+
+    /** Has the block come home with the caller's mark, and claims it without an atomic one. */
+    int takeCloseAndTake() {
+      ready.takeHold();
+      PooledBlock first = ready.take(0);
+      if (first == null) {
+        first = block.claimFromAny() ? block : null;
+      }
+      if (first == null) {
+        return 0;
+      }
+      first.open(1);
+      first.closeRaw();
+      return ready.take(0) != null ? 1 : 0;
+    }
+
+    int claim() {
+      return block.claimFromAny() ? 1 : 0;
+    }
+
+    int drain() {
+      return Buffers.drain(ready, buffer);
+    }
+  }
+
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0, 0", "0, 1, 0"},
+      expect = ACCEPTABLE,
+      desc = "one of them has it")
+  @Outcome(id = "0, 0, 1", expect = ACCEPTABLE, desc = "each made way for the other")
+  @State
+  public static class TakeMarkedVsClaim {
+    private final Single blocks = new Single();
+
+    @Actor
+    public void holder(III_Result result) {
+      result.r1 = blocks.takeCloseAndTake();
+    }
+
+    @Actor
+    public void other(III_Result result) {
+      result.r2 = blocks.claim();
+    }
+
+    @Arbiter
+    public void look(III_Result result) {
+      result.r3 = blocks.drain();
+    }
+  }
+
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0", "0, 1"},
+      expect = ACCEPTABLE,
+      desc = "one of them has it, or it is left")
+  @State
+  public static class TakeMarkedVsTwoClaims {
+    private final Single blocks = new Single();
+    private int first;
+    private int second;
+    private int third;
+
+    @Actor
+    public void holder() {
+      first = blocks.takeCloseAndTake();
+    }
+
+    @Actor
+    public void other() {
+      second = blocks.claim();
+    }
+
+    @Actor
+    public void another() {
+      third = blocks.claim();
+    }
+
+    @Arbiter
+    public void look(II_Result result) {
+      result.r1 = first + second + third;
+      result.r2 = blocks.drain();
+    }
+  }
+
+  @JCStressTest
+  @Outcome(id = "1, 0, 0", expect = ACCEPTABLE, desc = "it was home: nothing goes out any more")
+  @Outcome(
+      id = {"0, 1, 0", "0, 0, 1"},
+      expect = ACCEPTABLE,
+      desc = "it was out, so it stays open as it was")
+  @State
+  public static class TakeMarkedVsRetire {
+    private final Single blocks = new Single();
+
+    @Actor
+    public void retire(III_Result result) {
+      result.r1 = blocks.buffer.retire() ? 1 : 0;
+    }
+
+    @Actor
+    public void holder(III_Result result) {
+      result.r2 = blocks.takeCloseAndTake();
+    }
+
+    @Arbiter
+    public void look(III_Result result) {
+      result.r3 = blocks.drain();
+    }
+  }
+}

@@ -1,0 +1,222 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.Block;
+import io.prmalloc.os.ProcessBarrier;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who holds a stripe, what that means for its blocks, and what others can do about it. */
+class StripeBiasTest {
+
+  private static final int STRIPES = 16;
+  private static final int FIRST_WAIT = 64;
+
+  private final Stripes stripes = new Stripes(STRIPES);
+  private final Buffer buffer = Buffers.buffer(0, 3);
+  private final ReadyBlocks ready = Buffers.ready(STRIPES, buffer);
+  private final PooledBlock block = buffer.blocks().get(0);
+
+  @BeforeEach
+  void needBarrier() {
+    assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
+  }
+
+  private Allocation pair() {
+    Allocation handle = ready.take(0).open(1);
+    handle.close();
+    return handle;
+  }
+
+  private void pairs(int count) {
+    for (int i = 0; i < count; i++) {
+      pair();
+    }
+  }
+
+  private boolean isMarked() {
+    return Block.isMarked(block.stamp());
+  }
+
+  /** Claims the block, on a thread of another stripe. */
+  private boolean claimElsewhere() throws Exception {
+    return Buffers.onAnotherStripe(stripes, block::claimFromAny);
+  }
+
+  @Test
+  void shouldMarkWhatAThreadClosesWhenItHasClaimedForAWhile() {
+    pairs(FIRST_WAIT);
+    assertFalse(isMarked());
+    pairs(2);
+    assertTrue(isMarked());
+    assertFalse(block.claim(), "not without the mark");
+    assertSame(block, ready.take(0));
+    assertTrue(block.uses() >= FIRST_WAIT, "and its uses are counted as ever");
+  }
+
+  @Test
+  void shouldTakeTheMarkOffWhenAnotherThreadCloses() throws Exception {
+    ready.takeHold();
+    pair();
+    Allocation handle = ready.take(0).open(1);
+    assertTrue(isMarked());
+    Buffers.onAnotherStripe(
+        stripes,
+        () -> {
+          handle.close();
+          return true;
+        });
+    assertTrue(block.isAtHome());
+    assertFalse(isMarked());
+  }
+
+  @Test
+  void shouldRefuseASecondCloseWhenTheBlockIsMarked() {
+    ready.takeHold();
+    Allocation handle = pair();
+    assertTrue(isMarked());
+    String message = assertThrows(IllegalStateException.class, handle::close).getMessage();
+    assertEquals("allocation of 1 bytes was closed before", message);
+    assertTrue(block.isAtHome());
+  }
+
+  @Test
+  void shouldGiveAMarkedBlockToAnotherThreadWhenThatWantsIt() throws Exception {
+    ready.takeHold();
+    Allocation first = ready.take(0).open(1);
+    Allocation second = ready.take(0).open(1);
+    second.close();
+    first.close();
+    assertTrue(claimElsewhere());
+    assertFalse(buffer.blocks().stream().anyMatch(StripeBiasTest::isHomeAndMarked));
+    assertNull(ready.take(0), "it is out, and that took a look");
+    assertSame(buffer.blocks().get(1), ready.take(0), "the other can be had");
+  }
+
+  private static boolean isHomeAndMarked(PooledBlock block) {
+    long stamp = block.stamp();
+    return Block.isHome(stamp) && Block.isMarked(stamp);
+  }
+
+  @Test
+  void shouldBeHeldAgainAfterTwiceAsManyClaimsWhenItWasRevokedSoon() throws Exception {
+    ready.takeHold();
+    pair();
+    assertTrue(claimElsewhere());
+    block.giveUp();
+    block.claimFromAny();
+    block.open(1).close();
+    pairs(2 * FIRST_WAIT - 1);
+    assertFalse(isMarked());
+    pairs(3);
+    assertTrue(isMarked());
+  }
+
+  @Test
+  void shouldBeClaimedWhenItsThreadHasEnded() throws Exception {
+    Thread holder =
+        new Thread(
+            () -> {
+              ready.takeFromAny(0, 3).open(1).close();
+              ready.takeHold();
+              pair();
+              pair();
+            });
+    holder.start();
+    holder.join();
+    assertTrue(isMarked());
+    assertTrue(block.claimFromAny());
+  }
+
+  @Test
+  void shouldRetireWhenBlocksAreMarkedHereAndElsewhere() throws Exception {
+    ready.takeHold();
+    pair();
+    assertTrue(isMarked());
+    assertTrue(Buffers.onAnotherStripe(stripes, buffer::retire));
+    assertNull(ready.take(0));
+    buffer.reopen();
+    ready.takeHold();
+    assertEquals(3, buffer.freeBlocks());
+    assertTrue(buffer.retire());
+  }
+
+  @Test
+  void shouldStayTheHoldersWhenItAsksTheBlockItself() {
+    ready.takeHold();
+    pair();
+    assertTrue(block.claimFromAny());
+    block.open(1).close();
+    assertTrue(isMarked());
+  }
+
+  @Test
+  void shouldNotBeHeldWhenTheThreadIsVirtual() throws Exception {
+    Executor virtual = virtualThreads();
+    FutureTask<Boolean> task =
+        new FutureTask<>(
+            () -> {
+              Allocation first = ready.takeFromAny(0, 3).open(1);
+              first.close();
+              ready.takeHold();
+              pairs(3 * FIRST_WAIT);
+              return isMarked();
+            });
+    virtual.execute(task);
+    assertFalse(task.get());
+  }
+
+  private static Executor virtualThreads() throws ReflectiveOperationException {
+    assumeTrue(Runtime.version().feature() >= 21, "virtual threads need JDK 21 or later");
+    return (Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+  }
+
+  /** Each block has a counter of who has it, which must never be 2. */
+  @Test
+  void shouldHaveOneUserWhenHoldersAndOthersWantTheSameBlocks() throws Exception {
+    AtomicInteger[] users = {new AtomicInteger(), new AtomicInteger(), new AtomicInteger()};
+    AtomicBoolean failed = new AtomicBoolean();
+    Runnable work =
+        () -> {
+          for (int i = 0; i < 300_000 && !failed.get(); i++) {
+            if (i % 50 == 0) {
+              ready.takeHold();
+            }
+            PooledBlock taken = ready.take(0);
+            if (taken == null) {
+              taken = ready.takeFromAny(0, 3);
+            }
+            if (taken != null) {
+              AtomicInteger user = users[taken.number()];
+              failed.compareAndSet(false, user.incrementAndGet() != 1);
+              taken.open(1);
+              user.decrementAndGet();
+              failed.compareAndSet(false, !taken.closeRaw());
+            }
+          }
+        };
+    Thread[] threads = new Thread[4];
+    for (int i = 0; i < threads.length; i++) {
+      threads[i] = new Thread(work);
+      threads[i].start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertFalse(failed.get(), "two users of one block");
+    assertEquals(3, Buffers.drain(ready, buffer), "and none is lost");
+  }
+}
