@@ -99,10 +99,20 @@ class StripeHold {
   }
 
   private boolean claimOwn(PooledBlock block) {
-    BUSY.setOpaque(this, 1);
-    boolean claimed = !((boolean) REVOKED.getOpaque(this)) && block.claimMarked(mark);
-    BUSY.setRelease(this, 0);
+    boolean claimed = begin() && block.claimMarked(mark);
+    end();
     return claimed;
+  }
+
+  /** The holder begins to claim; false if its hold is revoked. */
+  final boolean begin() {
+    BUSY.setOpaque(this, 1);
+    return !((boolean) REVOKED.getOpaque(this));
+  }
+
+  /** Ends what {@link #begin} began, whatever that said. */
+  final void end() {
+    BUSY.setRelease(this, 0);
   }
 
   /** Claims a block that is home and has the mark of the calling thread. */

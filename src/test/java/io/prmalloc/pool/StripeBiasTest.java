@@ -11,6 +11,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.Block;
 import io.prmalloc.os.ProcessBarrier;
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
@@ -24,6 +27,10 @@ class StripeBiasTest {
 
   private static final int STRIPES = 16;
   private static final int FIRST_WAIT = 64;
+  private static final int LATE_ROUNDS = 400_000;
+  private static final int LATE_WRITES = 30;
+  private static final int LONGEST_PAUSE = 100;
+  private static final int FAR_BYTES = 64 << 20;
 
   private final Stripes stripes = new Stripes(STRIPES);
   private final Buffer buffer = Buffers.buffer(0, 3);
@@ -182,6 +189,95 @@ class StripeBiasTest {
   private static Executor virtualThreads() throws ReflectiveOperationException {
     assumeTrue(Runtime.version().feature() >= 21, "virtual threads need JDK 21 or later");
     return (Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+  }
+
+  @Test
+  void shouldKeepTheHoldWhenTheHolderIsInTheMiddleOfAClaim() throws Exception {
+    StripeHold[] holds = new StripeHold[1];
+    StripeBias bias = new StripeBias(holds);
+    bias.takeHold(0, 0);
+    StripeHold hold = holds[0];
+    PooledBlock[] none = {};
+    assertTrue(hold.begin());
+    assertFalse(onAnotherThread(() -> bias.revoke(0, none)), "it waits, and gives up");
+    assertSame(hold, holds[0]);
+    hold.end();
+    assertTrue(hold.begin(), "as if nothing had been");
+    hold.end();
+    assertTrue(onAnotherThread(() -> bias.revoke(0, none)));
+    assertFalse(holds[0].isSomebodys());
+    assertFalse(hold.begin());
+    hold.end();
+  }
+
+  @Test
+  void shouldRevokeWhenTheHolderEndedInTheMiddleOfAClaim() throws Exception {
+    StripeHold[] holds = new StripeHold[1];
+    StripeBias bias = new StripeBias(holds);
+    assertTrue(
+        onAnotherThread(
+            () -> {
+              bias.takeHold(0, 0);
+              return holds[0].begin();
+            }));
+    assertTrue(holds[0].isSomebodys());
+    assertTrue(bias.revoke(0, new PooledBlock[0]));
+  }
+
+  private static boolean onAnotherThread(Callable<Boolean> work) throws Exception {
+    FutureTask<Boolean> task = new FutureTask<>(work);
+    Thread thread = new Thread(task);
+    thread.start();
+    thread.join();
+    return task.get();
+  }
+
+  /**
+   * The holder's writes are late, for those before them go to memory that is in no cache: without
+   * the barrier, whoever revokes would not see that the holder is about to claim.
+   */
+  @Test
+  void shouldHaveOneUserWhenTheHoldersWritesAreLate() throws Exception {
+    ByteBuffer far = ByteBuffer.allocateDirect(FAR_BYTES);
+    Buffer single = Buffers.buffer(0, 1);
+    ReadyBlocks where = Buffers.ready(STRIPES, single);
+    PooledBlock contended = single.blocks().get(0);
+    AtomicBoolean failed = new AtomicBoolean();
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger revoked = new AtomicInteger();
+    Thread other =
+        new Thread(
+            () -> {
+              SplittableRandom pause = new SplittableRandom(2);
+              while (!over.get()) {
+                for (int spins = pause.nextInt(LONGEST_PAUSE); spins > 0; spins--) {
+                  Thread.onSpinWait();
+                }
+                if (contended.claimFromAny()) {
+                  contended.open(1);
+                  revoked.incrementAndGet();
+                  failed.compareAndSet(false, !contended.closeRaw());
+                }
+              }
+            });
+    other.start();
+    SplittableRandom random = new SplittableRandom(1);
+    for (int i = 0; i < LATE_ROUNDS && !failed.get(); i++) {
+      where.takeHold();
+      where.put(contended);
+      for (int write = 0; write < LATE_WRITES; write++) {
+        far.putInt(random.nextInt(FAR_BYTES >> 6) << 6, i);
+      }
+      PooledBlock taken = where.take(0);
+      if (taken != null) {
+        taken.open(1);
+        failed.compareAndSet(false, !taken.closeRaw());
+      }
+    }
+    over.set(true);
+    other.join();
+    assertFalse(failed.get(), "two users of one block");
+    assertTrue(revoked.get() > 0);
   }
 
   /** Each block has a counter of who has it, which must never be 2. */
