@@ -8,7 +8,6 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
-import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * What may come of it when the thread that holds a stripe claims what it closed, and others want
@@ -74,40 +73,6 @@ public final class BiasRaces {
     @Arbiter
     public void look(III_Result result) {
       result.r3 = blocks.drain();
-    }
-  }
-
-  @JCStressTest
-  @Outcome(
-      id = {"1, 0", "0, 1"},
-      expect = ACCEPTABLE,
-      desc = "one of them has it, or it is left")
-  @State
-  public static class TakeMarkedVsTwoClaims {
-    private final Single blocks = new Single();
-    private int first;
-    private int second;
-    private int third;
-
-    @Actor
-    public void holder() {
-      first = blocks.takeCloseAndTake();
-    }
-
-    @Actor
-    public void other() {
-      second = blocks.claim();
-    }
-
-    @Actor
-    public void another() {
-      third = blocks.claim();
-    }
-
-    @Arbiter
-    public void look(II_Result result) {
-      result.r1 = first + second + third;
-      result.r2 = blocks.drain();
     }
   }
 
