@@ -158,13 +158,19 @@ public abstract class Block extends BlockViews {
         : endIsolated(stamp, OutOfLine.DEPTH);
   }
 
+  /** From over to home. A mark stays if it is the closer's. */
+  private void comeHome() {
+    // Release: what this thread saw of the block is acquired by the next claim.
+    STATE.setRelease(this, BlockState.home(state, markOfCaller()));
+  }
+
   /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */
   private boolean endObserved(long stamp) {
     if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
     tellOfEnd();
-    giveUp();
+    comeHome();
     recycle();
     return true;
   }
@@ -182,7 +188,7 @@ public abstract class Block extends BlockViews {
     if ((stamp & BlockState.OBSERVED) != 0) {
       tellOfEnd();
     }
-    giveUp();
+    comeHome();
     recycle();
     if (overwritten >= 0) {
       throw overrun(bytes, overwritten - end);

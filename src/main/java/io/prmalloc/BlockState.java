@@ -87,6 +87,11 @@ final class BlockState {
     return (useOf(stamp) << USE_SHIFT) | (stamp & CONFINED) | CLAIMED;
   }
 
+  /** At home, with as many uses over and this mark, if it is what the state has. */
+  static long home(long state, long mark) {
+    return (state & MARK) == mark ? state & ~AWAY : home(state);
+  }
+
   static boolean isOut(long state) {
     return (state & LIVE) != 0;
   }

@@ -12,11 +12,12 @@ import java.util.List;
  */
 final class ReadyBlocks {
 
-  // The truth about a block is the state in the block itself: whoever wins the compare-and-set from
-  // "home" to "claimed" has it, and a close is the compare-and-set back (see Block). Two atomic
-  // instructions for a pair, each on a cache line that belongs to the block alone. There is no
-  // third place that must agree with them: what is kept here are hints, in plain memory, and a hint
-  // that is wrong costs time and nothing else.
+  // The truth about a block is the state in the block itself: whoever brings it from "home" to
+  // "claimed" has it, and a close is the compare-and-set back (see Block). Most of what a thread
+  // takes it closed itself, and then it needs no atomic instruction to claim it (see StripeBias);
+  // else that is a compare-and-set too. All are on a cache line that belongs to the block alone.
+  // There is no third place that must agree with them: what is kept here are hints, in plain
+  // memory, and a hint that is wrong costs time and nothing else.
   //
   //   ready   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ...
   //           stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ...
@@ -40,9 +41,6 @@ final class ReadyBlocks {
   //
   // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
   // the first thread that finds nothing gets all.
-  //
-  // Most of what a thread takes it closed itself, and then it needs no atomic instruction to claim
-  // it; that is the stripe's bias (see StripeBias).
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then

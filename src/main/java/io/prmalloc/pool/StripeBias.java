@@ -49,7 +49,8 @@ final class StripeBias {
   // takes it.
   //
   // To revoke costs some microseconds, which a thousand claims without it gain. So a stripe that
-  // was revoked soon after it was taken hold of waits for twice as many claims until the next time.
+  // was revoked soon after it was taken hold of waits for four times as many claims until the next
+  // time, and for fewer again after a hold that lasted.
   // Two threads of one stripe, and threads that live on what others have, soon work as if there
   // were no bias. Virtual threads hold nothing: they are too many and too short-lived.
 
@@ -60,13 +61,18 @@ final class StripeBias {
 
   private static final int LONGEST_WAIT = 1 << 20;
 
-  /** A hold that lasted so long was worth its revocation. */
-  private static final long LONG_NANOS = 10_000_000;
+  private static final int WAIT_FACTOR = 4;
+
+  /** A hold that lasted so long was worth its revocation, even if others had the processor. */
+  private static final long LONG_NANOS = 100_000_000;
 
   /** So often a thread looks before it gives up, first by itself and then between yields. */
   private static final int SPINS = 200;
 
   private static final int YIELDS = 50;
+
+  /** Asked when the plan is made, for to find out may take a tenth of a second. */
+  private final boolean barrier = ProcessBarrier.isSupported();
 
   /** Who holds each stripe just now. */
   private final StripeHold[] holds;
@@ -74,8 +80,8 @@ final class StripeBias {
   /** By stripe, that nobody holds it. */
   private final StripeHold[] vacant;
 
-  /** By stripe, that somebody revokes its hold. */
-  private final StripeHold[] revoking;
+  /** Of a stripe whose hold somebody revokes. */
+  private final StripeHold revoking = StripeHold.vacant(this, 0, Integer.MAX_VALUE);
 
   /** By stripe, how many claims the next hold takes. Of who revokes. */
   private final int[] waits;
@@ -86,11 +92,10 @@ final class StripeBias {
   StripeBias(StripeHold[] holds) {
     this.holds = holds;
     this.waits = new int[holds.length];
-    Arrays.fill(waits, FIRST_WAIT);
+    int wait = barrier ? FIRST_WAIT : Integer.MAX_VALUE;
+    Arrays.fill(waits, wait);
     this.vacant = new StripeHold[holds.length];
-    Arrays.setAll(vacant, stripe -> StripeHold.vacant(this, stripe, FIRST_WAIT));
-    this.revoking = new StripeHold[holds.length];
-    Arrays.setAll(revoking, stripe -> StripeHold.vacant(this, stripe, Integer.MAX_VALUE));
+    Arrays.setAll(vacant, stripe -> StripeHold.vacant(this, stripe, wait));
     System.arraycopy(vacant, 0, holds, 0, holds.length);
   }
 
@@ -107,9 +112,8 @@ final class StripeBias {
   }
 
   private void takeHold(int stripe) {
-    boolean never = !ProcessBarrier.isSupported();
-    vacant[stripe].waitForClaims(never ? Integer.MAX_VALUE : waits[stripe]);
-    if (!never && !VirtualThreads.isCurrent()) {
+    vacant[stripe].waitForClaims(waits[stripe]);
+    if (barrier && !VirtualThreads.isCurrent()) {
       HOLDS.compareAndSet(holds, stripe, vacant[stripe], StripeHold.ofCaller(this, stripe));
     }
   }
@@ -129,8 +133,11 @@ final class StripeBias {
       block.unmark(stripe, holds.length - 1);
     }
     if (revoked.isSomebodys()) {
-      boolean worthwhile = System.nanoTime() - revoked.sinceNanos() >= LONG_NANOS;
-      waits[stripe] = worthwhile ? FIRST_WAIT : Math.min(2 * waits[stripe], LONGEST_WAIT);
+      boolean wasLong = System.nanoTime() - revoked.sinceNanos() >= LONG_NANOS;
+      waits[stripe] =
+          wasLong
+              ? Math.max(waits[stripe] / WAIT_FACTOR, FIRST_WAIT)
+              : Math.min(waits[stripe] * WAIT_FACTOR, LONGEST_WAIT);
     }
     vacant[stripe].waitForClaims(waits[stripe]);
     // Release: whoever holds it next sees which blocks have no mark.
@@ -142,7 +149,7 @@ final class StripeBias {
   private StripeHold lock(int stripe) {
     for (int look = 0; look < SPINS + YIELDS; look++) {
       StripeHold seen = (StripeHold) HOLDS.getAcquire(holds, stripe);
-      if (seen != revoking[stripe] && HOLDS.compareAndSet(holds, stripe, seen, revoking[stripe])) {
+      if (seen != revoking && HOLDS.compareAndSet(holds, stripe, seen, revoking)) {
         return end(seen) ? seen : restore(stripe, seen);
       }
       pause(look);

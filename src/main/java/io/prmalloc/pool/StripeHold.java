@@ -92,7 +92,7 @@ class StripeHold {
 
   /** What others than the holder claim without a compare-and-set. There may soon be a holder. */
   private boolean claimsNothing() {
-    if (--claimsToWait < 0) {
+    if (thread == null && --claimsToWait < 0) {
       bias.takeHold(stripe, OutOfLine.DEPTH);
     }
     return false;
