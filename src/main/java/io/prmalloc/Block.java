@@ -99,21 +99,24 @@ public abstract class Block extends BlockViews {
 
   /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
   private boolean end(long stamp) {
-    return (stamp & BlockState.UNUSUAL) == 0 ? endPlain(stamp) : endUnusual(stamp);
+    long home =
+        (stamp & BlockState.UNUSUAL) == 0 ? stamp + BlockState.TO_HOME : homeOfMarked(stamp);
+    return home >= 0 ? endPlain(stamp, home) : endUnusual(stamp);
   }
 
-  private boolean endPlain(long stamp) {
-    if (!STATE.compareAndSet(this, stamp, homeAfter(stamp))) {
+  /** The state at home after a use with a mark, which stays if it is the closer's; else −1. */
+  private static long homeOfMarked(long stamp) {
+    return (stamp & BlockState.UNUSUAL & ~BlockState.MARK) == 0
+        ? BlockState.home(stamp + BlockState.TO_HOME, markOfCaller())
+        : -1;
+  }
+
+  private boolean endPlain(long stamp, long home) {
+    if (!STATE.compareAndSet(this, stamp, home)) {
       return false;
     }
     recycle();
     return true;
-  }
-
-  /** A mark stays if it is the closer's. */
-  private static long homeAfter(long stamp) {
-    long mark = stamp & BlockState.MARK;
-    return stamp + BlockState.TO_HOME - (mark == markOfCaller() ? 0 : mark);
   }
 
   private void recycle() {

@@ -56,7 +56,7 @@ final class BlockState {
   private static final long AWAY = CLAIMED | LIVE | OBSERVED | ISOLATED;
 
   /** What a stamp may have beside its use. */
-  static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED;
+  static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED | MARK;
 
   /** From live to the next home; from observed or isolated and live to over. */
   static final long TO_HOME = (1 << USE_SHIFT) - LIVE;

@@ -14,13 +14,12 @@ package io.prmalloc.os;
  */
 public final class ProcessBarrier {
 
-  /** Says "no" where the JVM or the kernel may have it. */
-  private static final String PROPERTY = "prmalloc.processBarrier";
+  /** Whether to have it: if it is neither true nor false, where it loads nothing. */
+  private static final String WANTED = System.getProperty("prmalloc.processBarrier", "");
 
   private static final class Holder {
     static final boolean SUPPORTED =
-        Boolean.parseBoolean(System.getProperty(PROPERTY, "true"))
-            && isOrdered(System.getProperty("java.vm.name", ""))
+        isOrdered(System.getProperty("java.vm.name", ""))
             && OperatingSystem.callsNativeSilently()
             && register(Natives.calls());
   }
@@ -29,13 +28,18 @@ public final class ProcessBarrier {
 
   /**
    * Whether there is such a barrier here: on Linux with HotSpot where JNA works without a warning
-   * (see {@link OperatingSystem#callsNativeSilently}), unless the system property {@code
-   * prmalloc.processBarrier} is {@code false}.
+   * (see {@link OperatingSystem#callsNativeSilently}), if JNA is in use anyway or the system
+   * property {@code prmalloc.processBarrier} is {@code true}, and not if that is {@code false}.
    *
-   * <p>Threading: any thread. The first call may load JNA's native library.
+   * <p>Threading: any thread. The first call may load JNA's native library if the property is
+   * {@code true}; without it, the answer may change once from no to yes.
    */
   public static boolean isSupported() {
-    return Holder.SUPPORTED;
+    return isWanted(WANTED, Natives.areChosen()) && Holder.SUPPORTED;
+  }
+
+  static boolean isWanted(String wanted, boolean nativesInUse) {
+    return wanted.equals("true") || (nativesInUse && !wanted.equals("false"));
   }
 
   /** Whether this JVM keeps opaque accesses of one thread in their order, as HotSpot does. */

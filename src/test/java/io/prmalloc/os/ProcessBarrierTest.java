@@ -60,6 +60,12 @@ class ProcessBarrierTest {
     assertEquals(number, JnaCalls.membarrierNumber(processor));
   }
 
+  @ParameterizedTest
+  @CsvSource({"'', false, false", "'', true, true", "true, false, true", "false, true, false"})
+  void shouldLoadNothingWhenNobodyAskedForIt(String wanted, boolean inUse, boolean expected) {
+    assertEquals(expected, ProcessBarrier.isWanted(wanted, inUse));
+  }
+
   @Test
   void shouldReturnWhenOtherThreadsRunAndWhenTheyDoNot() throws Exception {
     assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");

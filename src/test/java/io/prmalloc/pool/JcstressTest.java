@@ -26,8 +26,8 @@ class JcstressTest {
   private static final String SHORT =
       "-m quick -f 1 -fsm 0 -iters 1 -time 100 -pth false -strideSize 256 -strideCount 10 -sc false -af NONE"
           + " -jvmArgs -Xmx256m -jvmArgs -XX:+UseSerialGC"
-          // Or nobody would hold a stripe on Java 24 and later.
-          + " -jvmArgs --enable-native-access=ALL-UNNAMED";
+          // Or nobody would hold a stripe.
+          + " -jvmArgs --enable-native-access=ALL-UNNAMED -jvmArgs -Dprmalloc.processBarrier=true";
 
   private static final Pattern COUNTS =
       Pattern.compile(
