@@ -52,6 +52,11 @@ public record PoolSetup(
     return new PoolSetup(policies, plan, keep, Optional.of(value), planningTime, isolation);
   }
 
+  /** This with another time to look for a plan of a step. Threading: any thread. */
+  PoolSetup withPlanningTime(Duration value) {
+    return new PoolSetup(policies, plan, keep, idle, Optional.of(value), isolation);
+  }
+
   /** This, starting cold and keeping nothing. Threading: any thread. */
   PoolSetup withoutFiles() {
     return new PoolSetup(

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.SharedData;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceInput;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -13,9 +14,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** How much memory whole traces take, and that nothing misses once they are planned. */
 class PlansOfTracesTest {
 
-  // Nothing is touched and memory is mapped, so that gigabytes cost no time.
+  // Nothing is touched and memory is mapped, so that gigabytes cost no time. A good plan is found
+  // in half a second, for which the second of the default may be too short on a busy machine.
   private static final ReplayOptions OPTIONS =
-      ReplayOptions.DEFAULT.withSteps(5).withTouch(Touch.NONE).withMemory(Memory.MMAP);
+      ReplayOptions.DEFAULT
+          .withSteps(5)
+          .withTouch(Touch.NONE)
+          .withMemory(Memory.MMAP)
+          .withPool(PoolSetup.DEFAULT.withPlanningTime(Duration.ofSeconds(10)));
 
   private static ReplayRun.Measured replay(Trace trace, ReplayAllocator allocator)
       throws InterruptedException {
