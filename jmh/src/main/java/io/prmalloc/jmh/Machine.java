@@ -8,10 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.stream.Collectors;
 
 /**
  * What a number depends on beside the code: the machine, its system, and who else was on it.
@@ -26,6 +30,9 @@ final class Machine {
 
   private final double loadBefore;
 
+  /** What a journey of a {@link CacheLine} took before and after each slice of several threads. */
+  private final Map<String, List<Double>> journeys = new LinkedHashMap<>();
+
   private Machine(double loadBefore) {
     this.loadBefore = loadBefore;
   }
@@ -33,6 +40,17 @@ final class Machine {
   /** To be called before anything runs. */
   static Machine before() {
     return new Machine(load());
+  }
+
+  /**
+   * To be called before and after what several threads are measured in, for how far their
+   * processors are from each other may change meanwhile.
+   *
+   * @param slice what it is called
+   */
+  void measureCacheLine(String slice) {
+    CacheLine.journeyNanos()
+        .ifPresent(nanos -> journeys.computeIfAbsent(slice, any -> new ArrayList<>()).add(nanos));
   }
 
   private static double load() {
@@ -61,11 +79,24 @@ final class Machine {
     // The machine's own doing raises the second by one or two.
     properties.setProperty(
         "Load", String.format(Locale.ROOT, "%.1f before, %.1f after", loadBefore, load()));
+    if (!journeys.isEmpty()) {
+      properties.setProperty("Cache line's journey", journeys());
+    }
     for (String variable : VARIABLES) {
       Optional.ofNullable(System.getenv(variable))
           .ifPresent(value -> properties.setProperty(variable, value));
     }
     return properties;
+  }
+
+  private String journeys() {
+    return journeys.entrySet().stream()
+        .map(
+            slice ->
+                slice.getValue().stream()
+                    .map(nanos -> String.format(Locale.ROOT, "%.0f ns", nanos))
+                    .collect(Collectors.joining(" before and ", slice.getKey() + " ", " after")))
+        .collect(Collectors.joining(", "));
   }
 
   private static String commit() {

@@ -183,7 +183,7 @@ final class Published {
       Files.createDirectories(directory);
       for (Slice slice : slices) {
         long start = System.nanoTime();
-        Collection<RunResult> measured = new Runner(options(slice)).run();
+        Collection<RunResult> measured = measure(slice, machine);
         out.printf(
             "%-10s %3d of %d settings, %d s%n",
             slice.name(),
@@ -202,6 +202,16 @@ final class Published {
       out.printf("%d settings failed; why is in the logs beside the results%n", settings - results);
     }
     return results == settings;
+  }
+
+  private Collection<RunResult> measure(Slice slice, Machine machine) throws RunnerException {
+    if (slice.threads() == 1) {
+      return new Runner(options(slice)).run();
+    }
+    machine.measureCacheLine(slice.name());
+    Collection<RunResult> measured = new Runner(options(slice)).run();
+    machine.measureCacheLine(slice.name());
+    return measured;
   }
 
   /** How long that takes where every fork has a processor and more for itself. */

@@ -124,7 +124,7 @@ record Slice(
             HandoverBenchmark.class,
             2,
             pair,
-            and(SOME, POOL_RAW, JEMALLOC, FFM_SHARED, READY_MEMORY),
+            and(SOME, POOL_RAW, JEMALLOC, FFM_SHARED, CAS_STACK, READY_MEMORY),
             false,
             SHORT),
         new Slice(

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -121,5 +122,17 @@ class PublishedTest {
     assertTrue(
         names.containsAll(Set.of("CPU", "Commit", "Date", "JDK", "Load", "Memory", "System")),
         names::toString);
+  }
+
+  @Test
+  void shouldTellTheCacheLinesJourneyWhenItWasMeasured() {
+    assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "one processor has no other");
+    Machine machine = Machine.before();
+    machine.measureCacheLine("handover");
+    machine.measureCacheLine("handover");
+    machine.measureCacheLine("steps-2");
+    String told = machine.after().getProperty("Cache line's journey");
+    assertTrue(
+        told.matches("handover \\d+ ns before and \\d+ ns after, steps-2 \\d+ ns after"), told);
   }
 }
