@@ -1,29 +1,101 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfLine;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
- * A stack of equal blocks: the chunks of a bin's buffer, or the slots of a slab.
+ * Equal blocks: the slots of a slab. What was just closed is ready in front of a stack of the rest.
  *
  * <p>Threading: any thread.
  */
 abstract class BlockStack {
 
+  // A block that nobody uses is in one of two places, and its state says in which:
+  //
+  //   home      in front: whoever brings it from home to claimed has it. A bit tells where to look,
+  //             one for each block, in plain memory: a hint, as those of ReadyBlocks. A bit that is
+  //             wrong costs time, and a block whose bit is lost is found by `gather`.
+  //   claimed   on the stack, which gives each of its numbers to one taker.
+  //
+  // A pair in front is two atomic instructions, the claim and the close; by the stack alone it was
+  // three. Blocks get there by being closed while the front is open, and leave it for the stack by
+  // `gather`. Once the front is shut, what is closed goes to the stack, whose count is exact: the
+  // owner hears of the first block and of the last one.
+  //
+  // Whoever shuts the front writes that, and then looks at all states; whoever closes writes the
+  // state, and then looks whether the front is open. One of the two sees the other, so no block
+  // stays in a front that is shut. Both may see each other: then one of them wins the claim, and
+  // puts the block on the stack.
+
+  /** Longs in two cache lines, which some processors fetch in pairs. */
+  private static final int APART = 16;
+
+  /** Of the words in front, those which have a bit set: a bit for each. */
+  private static final int SUMMARY = APART;
+
+  private static final int FIRST_WORD = SUMMARY + 1;
+
+  /** As many as a word of words has bits. */
+  static final int MAX_CAPACITY = Long.SIZE * Long.SIZE;
+
+  private static final VarHandle BLOCK = MethodHandles.arrayElementVarHandle(PooledBlock[].class);
+
   private final IndexStack free;
   private final PooledBlock[] blocks;
+  private final long[] ready;
   private final int alignment;
 
+  private volatile boolean frontOpen;
+
+  /**
+   * @param capacity from 1 to {@link #MAX_CAPACITY}
+   */
   BlockStack(int capacity, int alignment) {
+    if (capacity > MAX_CAPACITY) {
+      throw new IllegalArgumentException("capacity " + capacity + " exceeds " + MAX_CAPACITY);
+    }
     this.free = new IndexStack(capacity);
     this.blocks = new PooledBlock[capacity];
+    this.ready = new long[FIRST_WORD + wordAt(capacity - 1) + 1 + APART];
     this.alignment = alignment;
   }
 
-  /** Takes the block that came home last, or null if none is free or they are not so aligned. */
+  private static int wordAt(int index) {
+    return index >>> 6;
+  }
+
+  /** Takes a block, or gives null if none is free or they are not so aligned. */
   final PooledBlock allocate(int wantedAlignment) {
     if (wantedAlignment > alignment) {
       return null;
     }
+    PooledBlock block = takeReady();
+    return block != null ? block : pop();
+  }
+
+  /** Claims the first block that has its bit set, and clears it. */
+  private PooledBlock takeReady() {
+    for (long words = ready[SUMMARY]; words != 0; words &= words - 1) {
+      int word = Long.numberOfTrailingZeros(words);
+      for (long found = ready[FIRST_WORD + word]; found != 0; found &= found - 1) {
+        ready[FIRST_WORD + word] &= ~(found & -found);
+        PooledBlock block = blockAt((word << 6) + Long.numberOfTrailingZeros(found));
+        if (block != null && block.claim()) {
+          return block;
+        }
+      }
+      ready[SUMMARY] &= ~(1L << word);
+    }
+    return null;
+  }
+
+  /** Acquire: a bit of another thread may be seen before the block is. */
+  private PooledBlock blockAt(int index) {
+    return (PooledBlock) BLOCK.getAcquire(blocks, index);
+  }
+
+  private PooledBlock pop() {
     int index = free.pop();
     if (index < 0) {
       return null;
@@ -45,7 +117,9 @@ abstract class BlockStack {
     boolean made = false;
     try {
       PooledBlock block = create(index);
-      blocks[index] = block;
+      // It is taken, and was never in front.
+      block.claim();
+      BLOCK.setRelease(blocks, index, block);
       made = true;
       return block;
     } finally {
@@ -58,12 +132,48 @@ abstract class BlockStack {
   abstract PooledBlock create(int index);
 
   /**
-   * A block comes home.
+   * A block came home.
    *
    * @param index its number
+   * @return 0 if the front is open, or the stack had some before and has not all of them now; else
+   *     more than 0
    */
   final int release(int index) {
-    return free.push(index);
+    if (frontOpen) {
+      ready[FIRST_WORD + wordAt(index)] |= 1L << index;
+      ready[SUMMARY] |= 1L << wordAt(index);
+      return 0;
+    }
+    // Who else may have put it on the stack did not tell.
+    int count = blocks[index].claim() ? free.push(index) : 1;
+    return count == 1 || count == blocks.length ? count : 0;
+  }
+
+  /** Whether blocks that come home are ready in front. */
+  final boolean isFrontOpen() {
+    return frontOpen;
+  }
+
+  /** Lets blocks that come home be ready in front. */
+  final void openFront() {
+    frontOpen = true;
+  }
+
+  /** Sends all blocks to the stack that are home, or come home from now on. */
+  final void shutFront() {
+    frontOpen = false;
+    gather();
+  }
+
+  /** Puts the blocks on the stack that are home. */
+  final void gather() {
+    VarHandle.fullFence();
+    for (int index = 0; index < blocks.length; index++) {
+      PooledBlock block = blockAt(index);
+      if (block != null && block.claim()) {
+        free.push(index);
+      }
+    }
   }
 
   /** The blocks that were ever taken; the others are null. */
@@ -71,32 +181,19 @@ abstract class BlockStack {
     return blocks;
   }
 
-  /**
-   * How many blocks were ever taken: the most that were out at once, for they are taken last in,
-   * first out.
-   */
-  final int blocksUsed() {
-    int used = 0;
-    for (PooledBlock block : blocks) {
-      used += block != null && block.uses() > 0 ? 1 : 0;
-    }
-    return used;
-  }
-
-  final int alignment() {
-    return alignment;
-  }
-
+  /** How many blocks are on the stack: all that are free, if the front is shut. */
   final int freeBlocks() {
     return free.size();
   }
 
+  /** Whether all blocks are on the stack. */
   final boolean allHome() {
     return free.size() == blocks.length;
   }
 
-  /** Lets nothing more out if all blocks are home; see {@link IndexStack#retire}. */
+  /** Lets nothing more out if no block is out; see {@link IndexStack#retire}. */
   final boolean retire() {
+    gather();
     return free.retire();
   }
 
@@ -125,7 +222,7 @@ abstract class BlockStack {
 
   /** Closes the handles on blocks that are still out, before the memory goes. */
   final void revokeAll() {
-    free.retire();
+    retire();
     for (PooledBlock block : blocks) {
       if (block != null) {
         block.revoke();

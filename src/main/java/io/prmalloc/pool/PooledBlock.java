@@ -126,7 +126,7 @@ final class PooledBlock extends Block {
   @Override
   protected void settle(int news) {
     if (slab != null) {
-      slab.settle(news);
+      slab.settle();
     } else {
       home.settle();
     }

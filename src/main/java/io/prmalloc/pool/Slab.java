@@ -20,9 +20,6 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
 
-  /** Whether the slab serves a stripe. Written under the class's lock. */
-  volatile boolean serving;
-
   private long usesSeen;
   private int idleLooks;
 
@@ -41,34 +38,22 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   }
 
   /**
-   * A slot comes home.
+   * A slot comes home. Out of line, or what the JIT makes of Block.close is more than it inlines in
+   * a handler: see {@link OutOfLine}.
    *
-   * @return how many slots are home now, if the class may have to hear of it: it is the first after
-   *     none, or the last one. Else 0.
+   * @return more than 0 if the class is to hear of it by {@link #settle}
    */
   int takeHome(int slot) {
-    return takeHomeOutOfLine(slot, OutOfLine.DEPTH);
+    return takeHome(slot, OutOfLine.DEPTH);
   }
 
-  /**
-   * {@link BlockStack#release} out of line: with its loop, what the JIT makes of Block.close is
-   * more than it inlines in a handler. See {@link OutOfLine}.
-   */
-  private int takeHomeOutOfLine(int slot, int depth) {
-    if (depth > 0) {
-      return takeHomeOutOfLine(slot, depth - 1);
-    }
-    int free = release(slot);
-    return free == 1 || free == slots ? free : 0;
+  private int takeHome(int slot, int depth) {
+    return depth > 0 ? takeHome(slot, depth - 1) : release(slot);
   }
 
-  /**
-   * Tells the class that so many slots are home; of the last one only if this slab does not serve.
-   */
-  void settle(int freeSlots) {
-    if (freeSlots == 1 || !serving) {
-      owner.slabChanged(this);
-    }
+  /** Tells the class that a slab that does not serve has its first free slot, or all of them. */
+  void settle() {
+    owner.slabChanged(this);
   }
 
   /**

@@ -19,22 +19,17 @@ import java.util.function.Predicate;
  */
 final class SlabClass {
 
-  // Each stripe of threads is served from a slab of its own, `serving`, without a lock: one stack.
-  // When that has no free slot, the next slab that has one takes its place, under the lock, and a
-  // new one is made only if no other stripe's slab has a slot either. Who brings home the first
-  // slot of an exhausted slab queues it; who brings home the last one of a slab that does not serve
-  // gives it back, except for one spare, so that a server that breathes in and out at the edge of a
-  // slab does not pay the system for every breath.
+  // Each stripe of threads is served from a slab of its own, `serving`, without a lock; its front
+  // is open (see BlockStack). When that has no free slot, the next slab that has one takes its
+  // place, under the lock, and a new one is made only if no other stripe's slab has a slot either,
+  // not even one whose bit was lost. Who brings home the first slot of an exhausted slab queues it;
+  // who brings home the last one of a slab that does not serve gives it back, except for one spare,
+  // so that a server that breathes in and out at the edge of a slab does not pay the system for
+  // every breath.
   //
-  // No slab is lost between the two: a slab stops serving only when it is found exhausted
-  // under the lock, and the push that next frees a slot in it sees 1 and comes to the lock
-  // afterwards.
-  //
-  // A push that brings the last one home need not come if the slab is the one that serves, which is
-  // what a lone request of its class does each time. Whether it still serves is read without the
-  // lock. Should it be replaced at that moment, it was found exhausted under the lock before; then
-  // the push that saw 1 waits for that lock, and finds the slab with all slots home that came
-  // meanwhile.
+  // No slab is lost between the two: a slab stops serving only under the lock, by shutting its
+  // front, and what came home by then is looked at right after. The push that next frees a slot in
+  // it sees 1 and comes to the lock afterwards.
   //
   // While allocations are observed, the slabs that serve stand in another array, and `serving` is
   // empty: who looks there finds nothing and takes the slow way, which is where observers are told.
@@ -167,26 +162,33 @@ final class SlabClass {
     }
   }
 
-  /** A slot of a slab that serves another stripe, or null. */
+  /** A slot of a slab that serves another stripe, or one that no bit tells of, or null. */
   private PooledBlock takeFromOthers(int stripe, int alignment) {
     PooledBlock block = null;
     for (int i = 1; i < stripes.count() && block == null; i++) {
       block = takeFrom(served().get(stripes.after(stripe, i)), alignment);
     }
+    for (int i = 0; i < stripes.count() && block == null; i++) {
+      Slab slab = served().get(stripes.after(stripe, i));
+      if (slab != null) {
+        slab.gather();
+        block = takeFrom(slab, alignment);
+      }
+    }
     return block;
   }
 
   private void serve(int stripe, Slab slab) {
-    Slab exhausted = served().get(stripe);
-    if (exhausted != null) {
-      exhausted.serving = false;
-    }
     slab.queued = false;
     if (slab == spare) {
       spare = null;
     }
-    slab.serving = true;
-    served().set(stripe, slab);
+    slab.openFront();
+    Slab exhausted = served().getAndSet(stripe, slab);
+    if (exhausted != null) {
+      exhausted.shutFront();
+      slabChanged(exhausted);
+    }
   }
 
   private Slab grow() {
@@ -200,11 +202,11 @@ final class SlabClass {
     return slab;
   }
 
-  /** A slab has its first free slot, or all of them. */
+  /** A slab may have its first free slot, or all of them. */
   void slabChanged(Slab slab) {
     lock.lock();
     try {
-      if (closed || slab.serving || !slabs.contains(slab)) {
+      if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
         return;
       }
       if (!slab.allHome() || spare == null || spare == slab || !spare.allHome()) {
@@ -259,7 +261,7 @@ final class SlabClass {
   }
 
   private void stopServing(Slab slab) {
-    slab.serving = false;
+    slab.shutFront();
     if (slab == spare) {
       spare = null;
     }

@@ -20,7 +20,7 @@
  * io.prmalloc.os}.
  *
  * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyBlocks}
- * only say where to look. A small slot that is not out lies on exactly one {@code IndexStack}, and
- * belongs to whoever takes it off.
+ * only say where to look. So does a small slot that was just closed; the others lie on exactly one
+ * {@code IndexStack} each, and belong to whoever takes them off.
  */
 package io.prmalloc.pool;

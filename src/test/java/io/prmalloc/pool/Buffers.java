@@ -56,6 +56,11 @@ final class Buffers {
 
   private Buffers() {}
 
+  /** Memory that nobody looks at. */
+  static SubAllocator source() {
+    return OneRegion.INSTANCE;
+  }
+
   private static Arena.Layout layout() {
     return new Arena.Layout(Arena.MAX_CHUNK_BYTES, 1);
   }

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jcstress.Main;
 
 /**
- * Runs the races of this package: {@link BiasRaces}, {@link BlockRaces}, {@link BufferRaces},
- * {@link IndexStackRaces} and {@link PoolRaces}. In short form here; the profile {@code proof} runs
- * them in full.
+ * Runs the races of this package: {@link BiasRaces}, {@link BlockRaces}, {@link BlockStackRaces},
+ * {@link BufferRaces}, {@link IndexStackRaces} and {@link PoolRaces}. In short form here; the
+ * profile {@code proof} runs them in full.
  */
 class JcstressTest {
 

@@ -10,16 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -78,15 +74,20 @@ class SmallBlocksTest {
   }
 
   @Test
-  void shouldGiveTheSlotThatCameLastWhenAskedAgain() {
-    PooledBlock first = take(100, 64);
-    PooledBlock second = take(100, 64);
-    giveBack(first);
-    giveBack(second);
-    assertSame(second, take(100, 64));
-    assertSame(first, take(100, 64));
-    giveBack(first);
-    giveBack(second);
+  void shouldGiveSlotsThatWereUsedBeforeOthersWhenAskedAgain() {
+    List<PooledBlock> used = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      used.add(take(100, 64));
+    }
+    PooledBlock neighbor = used.remove(70);
+    used.forEach(SmallBlocksTest::giveBack);
+    Set<PooledBlock> again = new HashSet<>();
+    for (int i = 0; i < used.size(); i++) {
+      again.add(take(100, 64));
+    }
+    assertEquals(new HashSet<>(used), again);
+    again.forEach(SmallBlocksTest::giveBack);
+    giveBack(neighbor);
   }
 
   @Test
@@ -279,25 +280,20 @@ class SmallBlocksTest {
   }
 
   @Test
-  void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
-    Map<Integer, Integer> tries = new HashMap<>();
-    MemoryRegion region = source.alloc(64, 128);
-    BlockStack stack =
-        new BlockStack(2, 64) {
-          @Override
-          PooledBlock create(int index) {
-            if (tries.merge(index, 1, Integer::sum) == 1) {
-              throw new OutOfMemoryError("no heap for block " + index);
-            }
-            return new PooledBlock(region, 64L * index, 64, Isolation.NONE, index);
-          }
-        };
-    assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));
-    assertTrue(stack.allHome());
-    PooledBlock block = stack.allocate(64);
-    assertSame(stack.blocks()[0], block);
-    assertEquals(1, stack.freeBlocks());
-    assertEquals(new TreeMap<>(Map.of(0, 2)), new TreeMap<>(tries));
-    source.free(region);
+  void shouldFindASlotOfWhichNoBitTellsBeforeItGrows() {
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 31; i++) {
+      out.add(take(32 * 1024, 64));
+    }
+    PooledBlock lost = out.remove(7);
+    giveBack(lost);
+    // Who finds its bit finds the slot busy, and clears the bit.
+    assertTrue(lost.claim());
+    out.add(take(32 * 1024, 64));
+    lost.giveUp();
+    assertSame(lost, take(32 * 1024, 64));
+    assertEquals(1, small.slabs());
+    giveBack(lost);
+    out.forEach(SmallBlocksTest::giveBack);
   }
 }

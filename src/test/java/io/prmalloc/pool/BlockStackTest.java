@@ -1,0 +1,186 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.Isolation;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.os.MemoryRegion;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BlockStackTest {
+
+  private static final int SLOT_BYTES = 64;
+
+  private final SubAllocator source = SubAllocator.direct();
+  private final MemoryRegion region = source.alloc(64, 200 * SLOT_BYTES);
+
+  @AfterEach
+  void giveBack() {
+    source.free(region);
+  }
+
+  private PooledBlock block(int index) {
+    return new PooledBlock(region, (long) SLOT_BYTES * index, SLOT_BYTES, Isolation.NONE, index);
+  }
+
+  private BlockStack stack(int capacity) {
+    return new BlockStack(capacity, 64) {
+      @Override
+      PooledBlock create(int index) {
+        return block(index);
+      }
+    };
+  }
+
+  private static int indexOf(BlockStack stack, PooledBlock block) {
+    return List.of(stack.blocks()).indexOf(block);
+  }
+
+  /** As a close does; what it says. */
+  private static int comeHome(BlockStack stack, PooledBlock block) {
+    block.giveUp();
+    return stack.release(Arrays.asList(stack.blocks()).indexOf(block));
+  }
+
+  private static PooledBlock[] takeAll(BlockStack stack, int capacity) {
+    PooledBlock[] all = new PooledBlock[capacity];
+    for (int i = 0; i < capacity; i++) {
+      all[i] = stack.allocate(64);
+    }
+    assertNull(stack.allocate(64));
+    return all;
+  }
+
+  @Test
+  void shouldTellOfTheFirstAndOfTheLastWhenTheFrontIsShut() {
+    BlockStack stack = stack(3);
+    PooledBlock[] all = takeAll(stack, 3);
+    assertEquals(1, comeHome(stack, all[1]));
+    assertEquals(0, comeHome(stack, all[0]));
+    assertEquals(2, stack.freeBlocks());
+    assertFalse(stack.allHome());
+    assertEquals(3, comeHome(stack, all[2]));
+    assertTrue(stack.allHome());
+  }
+
+  @Test
+  void shouldTellOfNothingWhenTheFrontIsOpen() {
+    BlockStack stack = stack(150);
+    PooledBlock[] all = takeAll(stack, 150);
+    stack.openFront();
+    assertTrue(stack.isFrontOpen());
+    for (PooledBlock block : all) {
+      assertEquals(0, comeHome(stack, block));
+    }
+    assertEquals(0, stack.freeBlocks(), "all are in front");
+    PooledBlock[] again = takeAll(stack, 150);
+    assertEquals(List.of(all), List.of(again));
+    for (PooledBlock block : again) {
+      assertEquals(0, comeHome(stack, block));
+    }
+    stack.shutFront();
+    assertFalse(stack.isFrontOpen());
+    assertTrue(stack.allHome());
+    assertEquals(150, Arrays.stream(takeAll(stack, 150)).distinct().count());
+  }
+
+  @Test
+  void shouldGiveABlockOnceWhenItsBitIsStillSetAfterItWentToTheStack() {
+    BlockStack stack = stack(2);
+    PooledBlock[] both = takeAll(stack, 2);
+    stack.openFront();
+    comeHome(stack, both[0]);
+    stack.shutFront();
+    assertEquals(1, stack.freeBlocks());
+    assertSame(both[0], stack.allocate(64));
+    assertNull(stack.allocate(64));
+  }
+
+  @Test
+  void shouldFindABlockWhoseBitIsLostWhenItGathers() {
+    BlockStack stack = stack(2);
+    PooledBlock[] both = takeAll(stack, 2);
+    stack.openFront();
+    comeHome(stack, both[1]);
+    assertTrue(both[1].claim());
+    assertNull(stack.allocate(64), "its bit is cleared, for it is busy");
+    both[1].giveUp();
+    assertNull(stack.allocate(64));
+    stack.gather();
+    assertSame(both[1], stack.allocate(64));
+    assertNull(stack.allocate(64));
+  }
+
+  @Test
+  void shouldTellWhenSomebodyElsePutTheBlockOnTheStack() {
+    BlockStack stack = stack(3);
+    PooledBlock[] all = takeAll(stack, 3);
+    all[0].giveUp();
+    stack.gather();
+    assertEquals(1, stack.freeBlocks());
+    assertEquals(1, stack.release(indexOf(stack, all[0])));
+    assertEquals(1, stack.freeBlocks());
+  }
+
+  @Test
+  void shouldRetireOnlyWhenNoBlockIsOut() {
+    BlockStack stack = stack(2);
+    stack.openFront();
+    PooledBlock[] both = takeAll(stack, 2);
+    comeHome(stack, both[0]);
+    assertFalse(stack.retire());
+    assertSame(both[0], stack.allocate(64));
+    comeHome(stack, both[1]);
+    comeHome(stack, both[0]);
+    assertTrue(stack.retire());
+    assertNull(stack.allocate(64));
+    stack.reopen();
+    assertNotSame(stack.allocate(64), stack.allocate(64));
+  }
+
+  @Test
+  void shouldRefuseMoreBlocksThanItHasWordsFor() {
+    assertEquals(
+        "capacity 4097 exceeds 4096",
+        assertThrows(IllegalArgumentException.class, () -> stack(4097)).getMessage());
+    assertEquals(4096, stack(4096).freeBlocks());
+  }
+
+  @Test
+  void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
+    Map<Integer, Integer> tries = new HashMap<>();
+    BlockStack stack =
+        new BlockStack(2, 64) {
+          @Override
+          PooledBlock create(int index) {
+            if (tries.merge(index, 1, Integer::sum) == 1) {
+              throw new OutOfMemoryError("no heap for block " + index);
+            }
+            return block(index);
+          }
+        };
+    assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));
+    assertTrue(stack.allHome());
+    PooledBlock block = stack.allocate(64);
+    assertSame(stack.blocks()[0], block);
+    assertEquals(1, stack.freeBlocks());
+    assertEquals(new TreeMap<>(Map.of(0, 2)), new TreeMap<>(tries));
+  }
+
+  @Test
+  void shouldGiveNothingWhenTheAlignmentIsMoreThanItsOwn() {
+    assertNull(stack(2).allocate(128));
+  }
+}
