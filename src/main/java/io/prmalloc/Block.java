@@ -163,9 +163,8 @@ public abstract class Block extends BlockViews {
 
   /** From over to home. A mark stays if it is the closer's. */
   private void comeHome() {
-    // What this thread saw of the block is acquired by the next claim. Volatile, as the
-    // compare-and-set of other closes is: what goHome() looks at, it looks at after this.
-    STATE.setVolatile(this, BlockState.home(state, markOfCaller()));
+    // Release: what this thread saw of the block is acquired by the next claim.
+    STATE.setRelease(this, BlockState.home(state, markOfCaller()));
   }
 
   /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */

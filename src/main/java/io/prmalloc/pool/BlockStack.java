@@ -132,7 +132,7 @@ abstract class BlockStack {
   abstract PooledBlock create(int index);
 
   /**
-   * A block came home.
+   * A block came home, by a compare-and-set or before a full fence.
    *
    * @param index its number
    * @return 0 if the front is open, or the stack had some before and has not all of them now; else

@@ -56,6 +56,16 @@ final class PooledBlock extends Block {
     return slab != null;
   }
 
+  /** A slot's number in its slab, from 0; −1 for a chunk. */
+  int index() {
+    return index;
+  }
+
+  /** Whether a use was ever observed: one that is comes home by a store. */
+  boolean wasObserved() {
+    return observation != null;
+  }
+
   /** Index of the bin that owns the block, −1 for a slot. */
   int bin() {
     return bin;
@@ -117,7 +127,7 @@ final class PooledBlock extends Block {
     // Of a slot it is null, and of a chunk it is needed anyhow.
     ReadyBlocks where = home;
     if (where == null) {
-      return slab.takeHome(index);
+      return slab.takeHome(this);
     }
     where.put(this);
     return where.news();

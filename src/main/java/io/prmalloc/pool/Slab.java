@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.invoke.VarHandle;
 
 /**
  * A region cut into slots of one size.
@@ -16,6 +17,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private final int slotBytes;
   private final int slots;
   private final Isolation isolation;
+  private final boolean isolated;
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
@@ -26,6 +28,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots, Isolation isolation) {
     super(slots, SizeClasses.MAX_ALIGNMENT);
     this.isolation = isolation;
+    this.isolated = !isolation.equals(Isolation.NONE);
     this.owner = owner;
     this.region = region;
     this.slotBytes = slotBytes;
@@ -43,12 +46,20 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
    *
    * @return more than 0 if the class is to hear of it by {@link #settle}
    */
-  int takeHome(int slot) {
+  int takeHome(PooledBlock slot) {
     return takeHome(slot, OutOfLine.DEPTH);
   }
 
-  private int takeHome(int slot, int depth) {
-    return depth > 0 ? takeHome(slot, depth - 1) : release(slot);
+  private int takeHome(PooledBlock slot, int depth) {
+    if (depth > 0) {
+      return takeHome(slot, depth - 1);
+    }
+    if (isolated || slot.wasObserved()) {
+      // It may have come home by a plain release, after which the front might be looked at too
+      // soon.
+      VarHandle.fullFence();
+    }
+    return release(slot.index());
   }
 
   /** Tells the class that a slab that does not serve has its first free slot, or all of them. */
