@@ -35,7 +35,6 @@ import org.openjdk.jmh.runner.options.TimeValue;
  */
 final class Published {
 
-  private static final int WARM_UPS = 2;
   private static final int WARM_UP_MILLIS = 250;
   private static final int ITERATIONS = 3;
 
@@ -222,7 +221,7 @@ final class Published {
           smoke
               ? START_MILLIS + 2 * SMOKE_MILLIS
               : START_MILLIS
-                  + WARM_UPS * WARM_UP_MILLIS
+                  + slice.warmUps() * WARM_UP_MILLIS
                   + (long) ITERATIONS * slice.measuredMillis();
       sum += slice.settings() * fork * (smoke ? 1 : forks);
     }
@@ -234,7 +233,7 @@ final class Published {
         new OptionsBuilder()
             .include("\\." + slice.benchmark().getSimpleName() + "\\.")
             .forks(smoke ? 1 : forks)
-            .warmupIterations(smoke ? 1 : WARM_UPS)
+            .warmupIterations(smoke ? 1 : slice.warmUps())
             .warmupTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : WARM_UP_MILLIS))
             .measurementIterations(smoke ? 1 : ITERATIONS)
             .measurementTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.measuredMillis()))

@@ -51,6 +51,11 @@ record Slice(
   private static final String SAMPLE = "sample:mobilenet";
   private static final int SHORT = 120;
 
+  private static final int WARM_UPS = 2;
+
+  /** Threads that run steps from one pool share it out among themselves in some thousand steps. */
+  private static final int UNTIL_SETTLED = 8;
+
   /** Long enough for some steps that write every byte. */
   private static final int LONG = 400;
 
@@ -160,6 +165,11 @@ record Slice(
     Map<String, List<String>> first = new TreeMap<>();
     params.forEach((param, values) -> first.put(param, values.subList(0, 1)));
     return new Slice(name, benchmark, threads, first, rivals, costs, measuredMillis);
+  }
+
+  /** How many iterations run before those that are measured. */
+  int warmUps() {
+    return benchmark == StepBenchmark.class && threads > 1 ? UNTIL_SETTLED : WARM_UPS;
   }
 
   /** How many results it gives. */
