@@ -44,20 +44,18 @@ class ReplayShiftTest {
     assertEquals(0.2, document.get("idleSeconds").asDouble());
     JsonNode phases = document.get("runs").get(0).get("phases");
     assertEquals(3, phases.size());
-    phases.forEach(ReplayShiftTest::checkMemory);
+    for (JsonNode phase : phases) {
+      checkMemory(phase);
+    }
     return phases;
   }
 
   private static void checkMemory(JsonNode phase) {
-    checkMemory(phase, 1.1);
-  }
-
-  private static void checkMemory(JsonNode phase, double mostTimesNewPlan) {
     long end = phase.get("endReservedBytes").asLong();
     assertTrue(phase.get("steps").asInt() >= 100, phase::toString);
     assertTrue(phase.get("peakReservedBytes").asLong() >= end, phase::toString);
-    assertTrue(end <= mostTimesNewPlan * phase.get("newPlanBytes").asLong(), phase::toString);
-    assertTrue(phase.get("timesNewPlan").asDouble() <= mostTimesNewPlan, phase::toString);
+    assertTrue(end <= 1.1 * phase.get("newPlanBytes").asLong(), phase::toString);
+    assertTrue(phase.get("timesNewPlan").asDouble() <= 1.1, phase::toString);
   }
 
   @Test
@@ -108,8 +106,7 @@ class ReplayShiftTest {
     assertTrue(runs.get(1).get("planned").asBoolean());
     for (JsonNode run : runs) {
       assertFalse(run.get("phases").get(1).get("stepsToHits").isNull(), run::toString);
-      // How steps of several threads overlap is chance, which moves either plan by a tenth.
-      run.get("phases").forEach(phase -> checkMemory(phase, 1.2));
+      run.get("phases").forEach(ReplayShiftTest::checkMemory);
     }
   }
 
