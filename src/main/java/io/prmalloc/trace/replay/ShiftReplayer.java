@@ -3,6 +3,7 @@ package io.prmalloc.trace.replay;
 import io.prmalloc.trace.Trace;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,9 +28,11 @@ public final class ShiftReplayer {
   // given back what it does not need.
   //
   // What a trace needs by itself is found out by running it through a new pool, with as many
-  // threads, until that has learnt it and for some steps more.
+  // threads and for as long as a phase, for it grows where requests go on missing, as the pool does
+  // that it is compared with. Where several threads share the memory, a plan's size depends on how
+  // their steps happened to overlap, so there the median of some new pools is taken.
 
-  private static final int FRESH_STEPS = 20;
+  private static final int FRESH_POOLS = 3;
 
   private final List<Trace> traces;
   private final ReplayOptions options;
@@ -81,12 +84,17 @@ public final class ShiftReplayer {
     Map<Trace, Long> freshBytes = new HashMap<>();
     for (Trace trace : traces) {
       if (!freshBytes.containsKey(trace)) {
-        Run fresh = new Run(List.of(trace), planned, true, Map.of(trace, 0L));
-        ShiftRun alone = fresh.run(allocator, null);
-        if (alone.failure().isPresent()) {
-          return alone;
+        long[] bytes = new long[planned || options.threads() == 1 ? 1 : FRESH_POOLS];
+        for (int i = 0; i < bytes.length; i++) {
+          Run fresh = new Run(List.of(trace), planned, true, Map.of(trace, Long.MAX_VALUE));
+          ShiftRun alone = fresh.run(allocator, null);
+          if (alone.failure().isPresent()) {
+            return alone;
+          }
+          bytes[i] = alone.phases().get(0).endBytes();
         }
-        freshBytes.put(trace, alone.phases().get(0).endBytes());
+        Arrays.sort(bytes);
+        freshBytes.put(trace, bytes[bytes.length / 2]);
       }
     }
     return new Run(traces, planned, false, freshBytes).run(allocator, progress);
@@ -105,7 +113,6 @@ public final class ShiftReplayer {
     private volatile int current;
 
     private volatile long done;
-    private int warmSteps;
 
     Run(List<Trace> sequence, boolean planned, boolean fresh, Map<Trace, Long> freshBytes) {
       super(options.threads());
@@ -114,7 +121,7 @@ public final class ShiftReplayer {
       this.freshBytes = freshBytes;
       PoolSetup setup = fresh ? options.pool().withoutFiles() : options.pool();
       this.target = new PoolTarget(options.withPool(setup.withIdle(idle)), planned);
-      this.tally = new ShiftTally(target, options.steps(), fresh ? 0 : idle.toNanos());
+      this.tally = new ShiftTally(target, options.steps(), idle.toNanos());
     }
 
     ShiftRun run(ReplayAllocator allocator, ReplayProgress progress) throws InterruptedException {
@@ -185,8 +192,7 @@ public final class ShiftReplayer {
         done++;
         Trace trace = sequence.get(current);
         long alone = freshBytes.get(trace);
-        boolean enough = tally.stepped(alone);
-        if (fresh ? isFreshOver() : enough) {
+        if (tally.stepped(alone) && (!fresh || isLearnt())) {
           tally.end(trace, alone);
           tally.begin();
           current++;
@@ -195,10 +201,9 @@ public final class ShiftReplayer {
       return false;
     }
 
-    private boolean isFreshOver() {
+    private boolean isLearnt() {
       target.releaseReplaced();
-      warmSteps += target.isWarm() ? 1 : 0;
-      return done >= ReplayOptions.MAX_LEARNING_STEPS || warmSteps >= FRESH_STEPS;
+      return target.isWarm() || done >= ReplayOptions.MAX_LEARNING_STEPS;
     }
   }
 }
