@@ -28,9 +28,9 @@ public final class ShiftReplayer {
   // given back what it does not need.
   //
   // What a trace needs by itself is found out by running it through a new pool, with as many
-  // threads and for as long as a phase, for it grows where requests go on missing, as the pool does
-  // that it is compared with. Where several threads share the memory, a plan's size depends on how
-  // their steps happened to overlap, so there the median of some new pools is taken.
+  // threads, until that has learnt it. Where several threads share the memory, what it takes
+  // depends on how their steps happened to overlap, and grows where requests go on missing; so
+  // there the median is taken of some new pools, each run for as long as a phase.
 
   private static final int FRESH_POOLS = 3;
 
@@ -84,7 +84,7 @@ public final class ShiftReplayer {
     Map<Trace, Long> freshBytes = new HashMap<>();
     for (Trace trace : traces) {
       if (!freshBytes.containsKey(trace)) {
-        long[] bytes = new long[planned || options.threads() == 1 ? 1 : FRESH_POOLS];
+        long[] bytes = new long[isShared(planned) ? FRESH_POOLS : 1];
         for (int i = 0; i < bytes.length; i++) {
           Run fresh = new Run(List.of(trace), planned, true, Map.of(trace, Long.MAX_VALUE));
           ShiftRun alone = fresh.run(allocator, null);
@@ -98,6 +98,10 @@ public final class ShiftReplayer {
       }
     }
     return new Run(traces, planned, false, freshBytes).run(allocator, progress);
+  }
+
+  private boolean isShared(boolean planned) {
+    return !planned && options.threads() > 1;
   }
 
   /** One pool and its threads. */
@@ -121,7 +125,8 @@ public final class ShiftReplayer {
       this.freshBytes = freshBytes;
       PoolSetup setup = fresh ? options.pool().withoutFiles() : options.pool();
       this.target = new PoolTarget(options.withPool(setup.withIdle(idle)), planned);
-      this.tally = new ShiftTally(target, options.steps(), idle.toNanos());
+      long idleNanos = fresh && !isShared(planned) ? 0 : idle.toNanos();
+      this.tally = new ShiftTally(target, options.steps(), idleNanos);
     }
 
     ShiftRun run(ReplayAllocator allocator, ReplayProgress progress) throws InterruptedException {
