@@ -24,11 +24,9 @@ final class BlockState {
   // bit 16 does the same for a use that is isolated, whose memory is looked at and filled at its
   // end. The bit 8 is always set in the states of a confined block, and found by the same look.
   //
-  // The seven bits above those are a mark. A block at home that has one may be claimed by nobody
-  // but
-  // the thread to which that mark belongs, which therefore needs no compare-and-set (see
-  // StripeBias); it keeps the mark while it is claimed and live, and loses it when another thread
-  // closes it.
+  // The seven bits above those are a mark. A block at home that has one may be claimed only by the
+  // thread to which that mark belongs, which therefore needs no compare-and-set (see StripeBias);
+  // it keeps the mark while it is claimed and live, and loses it when another thread closes it.
   //
   // That one word answers everything a handle must know:
   //

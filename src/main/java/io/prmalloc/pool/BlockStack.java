@@ -134,18 +134,19 @@ abstract class BlockStack {
   /**
    * A block came home, by a compare-and-set or before a full fence.
    *
-   * @param index its number
+   * @param block one of this stack's, which a racing reader may not see in its array yet
+   * @param index the block's number
    * @return 0 if the front is open, or the stack had some before and has not all of them now; else
    *     more than 0
    */
-  final int release(int index) {
+  final int release(PooledBlock block, int index) {
     if (frontOpen) {
       ready[FIRST_WORD + wordAt(index)] |= 1L << index;
       ready[SUMMARY] |= 1L << wordAt(index);
       return 0;
     }
     // Who else may have put it on the stack did not tell.
-    int count = blocks[index].claim() ? free.push(index) : 1;
+    int count = block.claim() ? free.push(index) : 1;
     return count == 1 || count == blocks.length ? count : 0;
   }
 

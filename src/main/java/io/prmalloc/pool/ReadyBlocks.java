@@ -46,8 +46,7 @@ final class ReadyBlocks {
   // either writes it. Then
   //   - both go for one block: one of them wins the claim, the other looks on;
   //   - a bit that was set is lost: a block is home and nowhere ready;
-  //   - a bit that was cleared comes back: whoever goes for that block finds it busy, and clears
-  // it.
+  //   - a bit that was cleared comes back: who goes for that block finds it busy, and clears it.
   // A free block that is nowhere ready is found by Buffer.claimAny, which asks the blocks
   // themselves, before any request goes to the system.
   //

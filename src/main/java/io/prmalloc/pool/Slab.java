@@ -59,7 +59,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
       // soon.
       VarHandle.fullFence();
     }
-    return release(slot.index());
+    return release(slot, slot.index());
   }
 
   /** Tells the class that a slab that does not serve has its first free slot, or all of them. */

@@ -3,9 +3,10 @@
  * page fault or garbage.
  *
  * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build. Behind it: small requests
- * come from slabs of a size class each ({@code SmallBlocks}); planned ones from the {@code Arena},
- * the one reservation of a plan, which is carved into a {@code Buffer} of equal chunks per {@code
- * Bin}; everything else from the sub-allocator.
+ * come from slabs of a size class each ({@code SmallBlocks}, {@code SlabClass}, {@code Slab}, whose
+ * slots are a {@code BlockStack}); planned ones from the {@code Arena}, the one reservation of a
+ * plan, which is carved into a {@code Buffer} of equal chunks per {@code Bin}; everything else from
+ * the sub-allocator ({@code SlowWay}).
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepArena}); plans of the shared pool are
@@ -20,7 +21,8 @@
  * io.prmalloc.os}.
  *
  * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyBlocks}
- * only say where to look. So does a small slot that was just closed; the others lie on exactly one
+ * only say where to look, and the thread that closed it claims it for less ({@code StripeBias},
+ * {@code StripeHold}). So does a small slot that was just closed; the others lie on exactly one
  * {@code IndexStack} each, and belong to whoever takes them off.
  */
 package io.prmalloc.pool;

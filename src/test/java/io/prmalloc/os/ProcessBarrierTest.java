@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -69,26 +69,24 @@ class ProcessBarrierTest {
   @Test
   void shouldReturnWhenOtherThreadsRunAndWhenTheyDoNot() throws Exception {
     assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
-    boolean[] over = {false};
-    List<Thread> threads =
-        List.of(
-            new Thread(
-                () -> {
-                  while (!Thread.currentThread().isInterrupted()) {
-                    Thread.onSpinWait();
-                  }
-                  over[0] = true;
-                }));
+    AtomicBoolean over = new AtomicBoolean();
+    Thread busy =
+        new Thread(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+              }
+              over.set(true);
+            });
     ProcessBarrier.run();
-    threads.forEach(Thread::start);
+    busy.start();
     for (int i = 0; i < 1000; i++) {
       ProcessBarrier.run();
     }
-    for (Thread thread : threads) {
-      thread.interrupt();
-      thread.join();
-    }
-    assertTrue(over[0]);
+    assertFalse(over.get(), "nobody interrupted it");
+    busy.interrupt();
+    busy.join();
+    assertTrue(over.get());
   }
 
   @Test

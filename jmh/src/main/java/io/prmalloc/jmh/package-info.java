@@ -3,7 +3,9 @@
  *
  * <p>{@link io.prmalloc.jmh.PairBenchmark} asks what one allocation costs, {@link
  * io.prmalloc.jmh.StepBenchmark} what an inference step costs. Who takes part is listed in {@link
- * io.prmalloc.jmh.Rival}; each has a class that implements {@code Strategy}.
+ * io.prmalloc.jmh.Rival}; each has a class that implements {@code Strategy}. What is published is
+ * measured by {@code Published}, slice by slice, beside what the machine is like meanwhile ({@code
+ * Machine}, {@code CacheLine}).
  *
  * <p>May use: the library's public types, and the rivals. Nothing else in the project may use them,
  * or this package.
