@@ -84,17 +84,17 @@ public final class ShiftReplayer {
     Map<Trace, Long> freshBytes = new HashMap<>();
     for (Trace trace : traces) {
       if (!freshBytes.containsKey(trace)) {
-        long[] bytes = new long[isShared(planned) ? FRESH_POOLS : 1];
-        for (int i = 0; i < bytes.length; i++) {
+        long[] pools = new long[isShared(planned) ? FRESH_POOLS : 1];
+        for (int i = 0; i < pools.length; i++) {
           Run fresh = new Run(List.of(trace), planned, true, Map.of(trace, Long.MAX_VALUE));
           ShiftRun alone = fresh.run(allocator, null);
           if (alone.failure().isPresent()) {
             return alone;
           }
-          bytes[i] = alone.phases().get(0).endBytes();
+          pools[i] = alone.phases().get(0).endBytes();
         }
-        Arrays.sort(bytes);
-        freshBytes.put(trace, bytes[bytes.length / 2]);
+        Arrays.sort(pools);
+        freshBytes.put(trace, pools[pools.length / 2]);
       }
     }
     return new Run(traces, planned, false, freshBytes).run(allocator, progress);
@@ -197,6 +197,10 @@ public final class ShiftReplayer {
         done++;
         Trace trace = sequence.get(current);
         long alone = freshBytes.get(trace);
+        if (fresh) {
+          // Before the tally looks at what is reserved.
+          target.releaseReplaced();
+        }
         if (tally.stepped(alone) && (!fresh || isLearnt())) {
           tally.end(trace, alone);
           tally.begin();
@@ -207,7 +211,6 @@ public final class ShiftReplayer {
     }
 
     private boolean isLearnt() {
-      target.releaseReplaced();
       return target.isWarm() || done >= ReplayOptions.MAX_LEARNING_STEPS;
     }
   }
