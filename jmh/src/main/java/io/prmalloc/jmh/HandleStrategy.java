@@ -82,29 +82,48 @@ abstract class HandleStrategy<H> implements Strategy {
     }
   }
 
+  // For the same reason each lap has a new array. The one that is full says which comes next, and
+  // forgets it when it is empty: an array that grew old after all would keep its successors.
   private static final class HandleHandover<H> extends Handover {
     private final HandleStrategy<H> strategy;
-    private final H[] slots;
+    private final int capacity;
+    private Object[] filled;
+    private Object[] drained;
 
-    @SuppressWarnings("unchecked") // only what take() gave is stored
     HandleHandover(HandleStrategy<H> strategy, int capacity) {
       super(capacity);
       this.strategy = strategy;
-      this.slots = (H[]) new Object[capacity];
+      this.capacity = capacity;
+      this.filled = lap();
+      this.drained = filled;
+    }
+
+    /** Room for a lap, and for the next one's array. */
+    private Object[] lap() {
+      return new Object[capacity + 1];
     }
 
     @Override
     void fill(int slot, long bytes, long value) {
       H handle = strategy.take(bytes);
       strategy.touch(handle, value);
+      Object[] slots = filled;
       slots[slot] = handle;
+      if (slot == capacity - 1) {
+        filled = lap();
+        slots[capacity] = filled;
+      }
     }
 
     @Override
+    @SuppressWarnings("unchecked") // only what take() gave is stored
     void drain(int slot) {
-      H handle = slots[slot];
-      slots[slot] = null;
-      strategy.giveBack(handle);
+      Object[] slots = drained;
+      strategy.giveBack((H) slots[slot]);
+      if (slot == capacity - 1) {
+        drained = (Object[]) slots[capacity];
+        slots[capacity] = null;
+      }
     }
   }
 }

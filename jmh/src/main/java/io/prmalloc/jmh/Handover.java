@@ -11,32 +11,43 @@ import java.lang.invoke.VarHandle;
 abstract class Handover {
 
   // A ring with one producer and one consumer, as cheap as such a queue gets, because what it costs
-  // is not what is measured. Each side has a count of its own, which the other reads: the producer
-  // writes `produced` with release after it filled the slot, and the consumer reads it with acquire
-  // before it drains the slot; `consumed` goes the other way, so that a slot is filled again only
-  // after it was drained. Each side remembers the last count of the other that it saw, and looks
-  // again only when by that count there is nothing to do: on most calls neither touches a cache
-  // line
-  // that the other writes, but for the slots. The counts lie apart for the same reason.
+  // is not what is measured. Each side publishes a count, which the other reads: the producer
+  // writes `produced` with release after it filled slots, and the consumer reads it with acquire
+  // before it drains them; `consumed` goes the other way, so that a slot is filled again only after
+  // it was drained. Each side remembers the last count of the other that it saw, and looks again
+  // only when by that count there is nothing to do. And it publishes its own only when an eighth of
+  // the ring is done: else the quicker side looks at the other's count after each slot, and takes
+  // from it the cache line that it is about to write. So on most calls neither touches a line that
+  // the other does. All counts are multiples of an eighth when one side waits, so nothing that the
+  // other waits for stays unpublished. The counts lie apart for the same reason.
 
   /** Longs in two cache lines: processors fetch them in pairs. */
   private static final int APART = 16;
 
   private static final int PRODUCED = APART;
-  private static final int CONSUMED_SEEN = APART + 1;
   private static final int CONSUMED = 3 * APART;
-  private static final int PRODUCED_SEEN = 3 * APART + 1;
+
+  private static final int FILLED = 5 * APART;
+  private static final int CONSUMED_SEEN = 5 * APART + 1;
+
+  private static final int DRAINED = 7 * APART;
+  private static final int PRODUCED_SEEN = 7 * APART + 1;
+
+  /** So many times a lap each side publishes its count. */
+  private static final int PARTS = 8;
 
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
 
-  private final long[] counts = new long[5 * APART];
+  private final long[] counts = new long[9 * APART];
   private final int capacity;
+  private final int published;
 
   Handover(int capacity) {
     if (capacity < 1 || Integer.bitCount(capacity) != 1) {
       throw new IllegalArgumentException("capacity " + capacity + " is not a power of two");
     }
     this.capacity = capacity;
+    this.published = Math.max(1, capacity / PARTS);
   }
 
   /** Allocates, touches the first 8 bytes and puts what it got into an empty slot. */
@@ -51,16 +62,23 @@ abstract class Handover {
    * @return false if the queue is full; nothing is allocated then
    */
   final boolean produce(long bytes, long value) {
-    long produced = counts[PRODUCED];
-    if (produced - counts[CONSUMED_SEEN] == capacity) {
+    long filled = counts[FILLED];
+    if (filled - counts[CONSUMED_SEEN] == capacity) {
       counts[CONSUMED_SEEN] = (long) COUNT.getAcquire(counts, CONSUMED);
-      if (produced - counts[CONSUMED_SEEN] == capacity) {
+      if (filled - counts[CONSUMED_SEEN] == capacity) {
         return false;
       }
     }
-    fill((int) produced & (capacity - 1), bytes, value);
-    COUNT.setRelease(counts, PRODUCED, produced + 1);
+    fill((int) filled & (capacity - 1), bytes, value);
+    counts[FILLED] = filled + 1;
+    publish(PRODUCED, filled + 1);
     return true;
+  }
+
+  private void publish(int which, long count) {
+    if ((count & (published - 1)) == 0) {
+      COUNT.setRelease(counts, which, count);
+    }
   }
 
   /**
@@ -69,15 +87,24 @@ abstract class Handover {
    * @return false if the queue is empty
    */
   final boolean consume() {
-    long consumed = counts[CONSUMED];
-    if (consumed == counts[PRODUCED_SEEN]) {
+    long drained = counts[DRAINED];
+    if (drained == counts[PRODUCED_SEEN]) {
       counts[PRODUCED_SEEN] = (long) COUNT.getAcquire(counts, PRODUCED);
-      if (consumed == counts[PRODUCED_SEEN]) {
+      if (drained == counts[PRODUCED_SEEN]) {
         return false;
       }
     }
-    drain((int) consumed & (capacity - 1));
-    COUNT.setRelease(counts, CONSUMED, consumed + 1);
+    drain((int) drained & (capacity - 1));
+    counts[DRAINED] = drained + 1;
+    publish(CONSUMED, drained + 1);
     return true;
+  }
+
+  /** Releases everything. Threading: one thread, when no other uses this any more. */
+  final void drainAll() {
+    for (long left = counts[DRAINED]; left < counts[FILLED]; left++) {
+      drain((int) left & (capacity - 1));
+    }
+    counts[DRAINED] = counts[FILLED];
   }
 }

@@ -12,6 +12,7 @@ import org.openjdk.jmh.infra.Control;
 /**
  * What does an allocation cost that another thread releases, in nanoseconds? One thread allocates
  * and touches 8 bytes, one releases; between them a queue that holds at most {@value #CAPACITY}.
+ * Give it two seconds before you believe it: both threads have a processor, and the JIT none.
  *
  * <p>The score is the time from one allocation to the next when both threads are as fast as they
  * can, which is that of the slower. What it is for {@link Rival#READY_MEMORY} is the queue's: take
@@ -101,6 +102,8 @@ public class HandoverBenchmark extends RivalBenchmark {
   /** Releases what is still on the way. */
   @Override
   void beforeClose() {
-    while (handover != null && handover.consume()) {}
+    if (handover != null) {
+      handover.drainAll();
+    }
   }
 }

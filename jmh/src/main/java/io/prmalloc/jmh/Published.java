@@ -221,8 +221,8 @@ final class Published {
           smoke
               ? START_MILLIS + 2 * SMOKE_MILLIS
               : START_MILLIS
-                  + slice.warmUps() * WARM_UP_MILLIS
-                  + (long) ITERATIONS * slice.measuredMillis();
+                  + slice.timing().warmUps() * WARM_UP_MILLIS
+                  + (long) ITERATIONS * slice.timing().measuredMillis();
       sum += slice.settings() * fork * (smoke ? 1 : forks);
     }
     return sum;
@@ -233,10 +233,11 @@ final class Published {
         new OptionsBuilder()
             .include("\\." + slice.benchmark().getSimpleName() + "\\.")
             .forks(smoke ? 1 : forks)
-            .warmupIterations(smoke ? 1 : slice.warmUps())
+            .warmupIterations(smoke ? 1 : slice.timing().warmUps())
             .warmupTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : WARM_UP_MILLIS))
             .measurementIterations(smoke ? 1 : ITERATIONS)
-            .measurementTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.measuredMillis()))
+            .measurementTime(
+                TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.timing().measuredMillis()))
             .param("rival", slice.rivals().stream().map(Rival::name).toArray(String[]::new))
             .resultFormat(ResultFormatType.JSON)
             .result(directory.resolve(slice.name() + ".json").toString())

@@ -33,7 +33,7 @@ import java.util.TreeMap;
  * @param params its parameters but the rival, and their values
  * @param rivals who takes part
  * @param costs whether heap and page faults are counted too
- * @param measuredMillis length of an iteration
+ * @param timing of its iterations
  */
 record Slice(
     String name,
@@ -42,22 +42,33 @@ record Slice(
     Map<String, List<String>> params,
     Set<Rival> rivals,
     boolean costs,
-    int measuredMillis) {
+    Timing timing) {
+
+  /**
+   * How long is waited and measured.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param warmUps how many iterations run before those that are measured
+   * @param measuredMillis length of an iteration that is measured
+   */
+  record Timing(int warmUps, int measuredMillis) {}
 
   // Not every rival in every setting: that would be an hour and more. Where a question is asked
   // of threads or of what is written, those take part that answer it differently.
 
   private static final String PAIR = "65536";
   private static final String SAMPLE = "sample:mobilenet";
-  private static final int SHORT = 120;
+  private static final Timing SHORT = new Timing(2, 120);
 
-  private static final int WARM_UPS = 2;
-
-  /** Threads that run steps from one pool share it out among themselves in some thousand steps. */
-  private static final int UNTIL_SETTLED = 8;
+  /**
+   * Threads that run steps from one pool share it out among themselves in some thousand steps; and
+   * two that hand over keep both processors busy, so that the JIT takes a second or so.
+   */
+  private static final Timing SETTLED = new Timing(8, 120);
 
   /** Long enough for some steps that write every byte. */
-  private static final int LONG = 400;
+  private static final Timing LONG = new Timing(2, 400);
 
   private static final Set<Rival> ALL =
       EnumSet.of(
@@ -131,7 +142,7 @@ record Slice(
             pair,
             and(SOME, POOL_RAW, JEMALLOC, FFM_SHARED, CAS_STACK, READY_MEMORY),
             false,
-            SHORT),
+            SETTLED),
         new Slice(
             "requests",
             VirtualThreadBenchmark.class,
@@ -142,7 +153,7 @@ record Slice(
             SHORT),
         new Slice("sample", StepBenchmark.class, 1, sample, SOME, false, SHORT),
         new Slice("steps", StepBenchmark.class, 1, steps, and(ALL, READY_MEMORY), true, SHORT),
-        new Slice("steps-2", StepBenchmark.class, 2, steps, SOME, false, SHORT),
+        new Slice("steps-2", StepBenchmark.class, 2, steps, SOME, false, SETTLED),
         new Slice(
             "touches",
             StepBenchmark.class,
@@ -157,19 +168,14 @@ record Slice(
   Slice among(Set<Rival> some) {
     Set<Rival> both = EnumSet.copyOf(rivals);
     both.retainAll(some);
-    return new Slice(name, benchmark, threads, params, both, costs, measuredMillis);
+    return new Slice(name, benchmark, threads, params, both, costs, timing);
   }
 
   /** The same with the first value of each parameter only. */
   Slice firstOnly() {
     Map<String, List<String>> first = new TreeMap<>();
     params.forEach((param, values) -> first.put(param, values.subList(0, 1)));
-    return new Slice(name, benchmark, threads, first, rivals, costs, measuredMillis);
-  }
-
-  /** How many iterations run before those that are measured. */
-  int warmUps() {
-    return benchmark == StepBenchmark.class && threads > 1 ? UNTIL_SETTLED : WARM_UPS;
+    return new Slice(name, benchmark, threads, first, rivals, costs, timing);
   }
 
   /** How many results it gives. */

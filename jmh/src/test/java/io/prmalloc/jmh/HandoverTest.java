@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class HandoverTest {
 
@@ -17,11 +18,12 @@ class HandoverTest {
 
   /** Hands over plain numbers. */
   private static final class Numbers extends Handover {
-    private final long[] slots = new long[CAPACITY];
+    private final long[] slots;
     private long expected;
 
-    Numbers() {
-      super(CAPACITY);
+    Numbers(int capacity) {
+      super(capacity);
+      slots = new long[capacity];
     }
 
     @Override
@@ -35,9 +37,10 @@ class HandoverTest {
     }
   }
 
-  @Test
-  void shouldKeepTheOrderAndLoseNothingWhenTwoThreadsRun() {
-    Numbers handover = new Numbers();
+  @ParameterizedTest
+  @ValueSource(ints = {1, CAPACITY, 256})
+  void shouldKeepTheOrderAndLoseNothingWhenTwoThreadsRun(int capacity) {
+    Numbers handover = new Numbers(capacity);
     CompletableFuture<Void> consumer =
         CompletableFuture.runAsync(
             () -> {
@@ -61,7 +64,7 @@ class HandoverTest {
 
   @Test
   void shouldRefuseWhenFullOrEmpty() {
-    Numbers handover = new Numbers();
+    Numbers handover = new Numbers(CAPACITY);
     assertFalse(handover.consume());
     for (int item = 0; item < CAPACITY; item++) {
       assertTrue(handover.produce(1, item));
@@ -70,6 +73,22 @@ class HandoverTest {
     assertTrue(handover.consume());
     assertTrue(handover.produce(1, CAPACITY));
     assertThrows(IllegalArgumentException.class, () -> Rival.MALLOC.open().handover(3));
+  }
+
+  @Test
+  void shouldPublishAnEighthAtATimeAndDrainTheRest() {
+    Numbers handover = new Numbers(256);
+    for (int item = 0; item < 31; item++) {
+      assertTrue(handover.produce(1, item));
+    }
+    assertFalse(handover.consume());
+    assertTrue(handover.produce(1, 31));
+    assertTrue(handover.consume());
+    assertTrue(handover.produce(1, 32));
+    handover.drainAll();
+    assertEquals(33, handover.expected);
+    handover.drainAll();
+    assertEquals(33, handover.expected);
   }
 
   @ParameterizedTest
