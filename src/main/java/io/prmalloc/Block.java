@@ -229,7 +229,7 @@ public abstract class Block extends BlockViews {
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
+    long stamp = isolation == null ? nextStamp() : isolate(header + bytes);
     STATE.setRelease(this, stamp);
     return stamp;
   }

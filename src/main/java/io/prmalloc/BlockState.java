@@ -75,6 +75,17 @@ final class BlockState {
     return (state & ~CLAIMED) | LIVE;
   }
 
+  /** Whether a stamp is {@link #live} of a state. */
+  static boolean isLiveOf(long stamp, long state) {
+    // Not said by `live`, or the JIT finds that it need not ask.
+    return (stamp & ~LIVE) == (state & ~CLAIMED);
+  }
+
+  /** The stamp of the next use after that of a stamp, if its block keeps its mark. */
+  static long nextAfter(long stamp) {
+    return stamp + (1 << USE_SHIFT);
+  }
+
   /** At home, with as many uses over and no mark. */
   static long home(long state) {
     return state & ~(AWAY | MARK);
