@@ -68,7 +68,7 @@ record Slice(
   private static final Timing SETTLED = new Timing(8, 120);
 
   /** Long enough for some steps that write every byte. */
-  private static final Timing LONG = new Timing(2, 400);
+  private static final Timing LONG = new Timing(2, 290);
 
   private static final Set<Rival> ALL =
       EnumSet.of(
