@@ -229,7 +229,7 @@ public abstract class Block extends BlockViews {
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = isolation == null ? nextStamp() : isolate(header + bytes);
+    long stamp = isolation == null ? newStamp() : isolate(header + bytes);
     STATE.setRelease(this, stamp);
     return stamp;
   }

@@ -188,7 +188,7 @@ abstract class BlockClaims extends CacheLinePadding {
   }
 
   /** The stamp of the use that begins; whoever opens has the block alone. */
-  final long nextStamp() {
+  final long newStamp() {
     // The claim has just written the state, and to read it back takes some ten cycles, for which
     // the close would wait. So it is only compared with what it most likely is, and the processor
     // goes on with that meanwhile.

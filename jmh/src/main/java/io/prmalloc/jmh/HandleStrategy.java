@@ -94,12 +94,12 @@ abstract class HandleStrategy<H> implements Strategy {
       super(capacity);
       this.strategy = strategy;
       this.capacity = capacity;
-      this.filled = lap();
+      this.filled = newLap();
       this.drained = filled;
     }
 
     /** Room for a lap, and for the next one's array. */
-    private Object[] lap() {
+    private Object[] newLap() {
       return new Object[capacity + 1];
     }
 
@@ -110,7 +110,7 @@ abstract class HandleStrategy<H> implements Strategy {
       Object[] slots = filled;
       slots[slot] = handle;
       if (slot == capacity - 1) {
-        filled = lap();
+        filled = newLap();
         slots[capacity] = filled;
       }
     }

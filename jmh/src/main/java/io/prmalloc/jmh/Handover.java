@@ -18,8 +18,9 @@ abstract class Handover {
   // only when by that count there is nothing to do. And it publishes its own only when an eighth of
   // the ring is done: else the quicker side looks at the other's count after each slot, and takes
   // from it the cache line that it is about to write. So on most calls neither touches a line that
-  // the other does. All counts are multiples of an eighth when one side waits, so nothing that the
-  // other waits for stays unpublished. The counts lie apart for the same reason.
+  // the other does; and the counts lie apart. All are multiples of an eighth when one side waits,
+  // so
+  // nothing that the other waits for stays unpublished.
 
   /** Longs in two cache lines: processors fetch them in pairs. */
   private static final int APART = 16;
@@ -40,14 +41,16 @@ abstract class Handover {
 
   private final long[] counts = new long[9 * APART];
   private final int capacity;
-  private final int published;
+
+  /** So many slots are filled or drained between two counts that are published. */
+  private final int part;
 
   Handover(int capacity) {
     if (capacity < 1 || Integer.bitCount(capacity) != 1) {
       throw new IllegalArgumentException("capacity " + capacity + " is not a power of two");
     }
     this.capacity = capacity;
-    this.published = Math.max(1, capacity / PARTS);
+    this.part = Math.max(1, capacity / PARTS);
   }
 
   /** Allocates, touches the first 8 bytes and puts what it got into an empty slot. */
@@ -76,7 +79,7 @@ abstract class Handover {
   }
 
   private void publish(int which, long count) {
-    if ((count & (published - 1)) == 0) {
+    if ((count & (part - 1)) == 0) {
       COUNT.setRelease(counts, which, count);
     }
   }

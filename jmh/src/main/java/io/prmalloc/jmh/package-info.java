@@ -2,10 +2,11 @@
  * Benchmarks: our allocators and the rivals side by side, under JMH.
  *
  * <p>{@link io.prmalloc.jmh.PairBenchmark} asks what one allocation costs, {@link
- * io.prmalloc.jmh.StepBenchmark} what an inference step costs. Who takes part is listed in {@link
- * io.prmalloc.jmh.Rival}; each has a class that implements {@code Strategy}. What is published is
- * measured by {@code Published}, slice by slice, beside what the machine is like meanwhile ({@code
- * Machine}, {@code CacheLine}).
+ * io.prmalloc.jmh.StepBenchmark} what an inference step costs, {@link
+ * io.prmalloc.jmh.HandoverBenchmark} what it costs that another thread releases, through the queue
+ * {@code Handover}. Who takes part is listed in {@link io.prmalloc.jmh.Rival}; each has a class
+ * that implements {@code Strategy}. What is published is measured by {@code Published}, slice by
+ * slice, beside what the machine is like meanwhile ({@code Machine}, {@code CacheLine}).
  *
  * <p>May use: the library's public types, and the rivals. Nothing else in the project may use them,
  * or this package.
