@@ -18,9 +18,8 @@ abstract class Handover {
   // only when by that count there is nothing to do. And it publishes its own only when an eighth of
   // the ring is done: else the quicker side looks at the other's count after each slot, and takes
   // from it the cache line that it is about to write. So on most calls neither touches a line that
-  // the other does; and the counts lie apart. All are multiples of an eighth when one side waits,
-  // so
-  // nothing that the other waits for stays unpublished.
+  // the other does; and the counts lie apart. When one side waits, all counts are multiples of an
+  // eighth, so nothing that the other waits for stays unpublished.
 
   /** Longs in two cache lines: processors fetch them in pairs. */
   private static final int APART = 16;
