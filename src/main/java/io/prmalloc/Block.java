@@ -207,8 +207,20 @@ public abstract class Block extends BlockViews {
    * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
    */
   public final Allocation open(long bytes) {
+    return handle(0, bytes);
+  }
+
+  /**
+   * The handle of a use that has begun, or of one that begins now.
+   *
+   * <p>Threading: as {@link #open}.
+   *
+   * @param stamp of the use, if it is one through a handle; 0 if none has begun
+   * @param bytes as of {@link #open}, and of the use
+   */
+  public final Allocation handle(long stamp, long bytes) {
     int size = (int) bytes;
-    return new Allocation(this, open(size, 0), size);
+    return new Allocation(this, stamp != 0 ? stamp : begin(size, 0), size);
   }
 
   /**
@@ -220,16 +232,47 @@ public abstract class Block extends BlockViews {
    * @param headerBytes distance from the block's first byte to the user's
    */
   public final void openRaw(long bytes, int headerBytes) {
-    open((int) bytes, headerBytes);
+    begin((int) bytes, headerBytes);
   }
 
-  private long open(int bytes, int header) {
+  /**
+   * Starts a use, as {@link #open} does; the handle is for {@link #handle}.
+   *
+   * <p>Threading: as {@link #open}.
+   *
+   * @return the stamp of the use
+   */
+  public final long begin(int bytes) {
+    return begin(bytes, 0);
+  }
+
+  /**
+   * {@link #claimMarked} and {@link #begin(int)} in one, for less. Not of a block that is isolated.
+   *
+   * <p>Threading: as {@link #claimMarked}.
+   *
+   * @param bytes as of {@link #open}
+   * @return the stamp of the use; 0, and nothing has changed, if the block is not home or has
+   *     another mark
+   */
+  public final long beginMarked(long mark, int bytes) {
+    // Of the state that was read, not of one that was written and must be read again: what was just
+    // written takes the processor seven cycles to read, and the close would wait for that.
+    long seen = (long) STATE.getAcquire(this);
+    return BlockState.isHome(seen, mark) ? begin(BlockState.live(seen), bytes, 0) : 0;
+  }
+
+  private long begin(int bytes, int header) {
+    long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
+    return begin(stamp, bytes, header);
+  }
+
+  private long begin(long stamp, int bytes, int header) {
     sizeBytes = bytes;
     headerBytes = header;
     if (bytes > largestBytes) {
       largestBytes = bytes;
     }
-    long stamp = isolation == null ? newStamp() : isolate(header + bytes);
     STATE.setRelease(this, stamp);
     return stamp;
   }

@@ -33,9 +33,6 @@ abstract class BlockClaims extends CacheLinePadding {
   @SuppressWarnings("UnusedVariable")
   private int touched;
 
-  /** The stamp of the next use, if nothing becomes unusual about the block until then. */
-  private long likelyStamp;
-
   int sizeBytes;
   int headerBytes;
   int largestBytes;
@@ -43,7 +40,6 @@ abstract class BlockClaims extends CacheLinePadding {
   /** A block at home. */
   BlockClaims(long firstState) {
     state = firstState;
-    likelyStamp = BlockState.live(firstState);
   }
 
   /**
@@ -185,17 +181,6 @@ abstract class BlockClaims extends CacheLinePadding {
     if (isHome(seen) && isMarked(seen) && (markerOf(seen) & markerBits) == marker) {
       STATE.compareAndSet(this, seen, seen & ~BlockState.MARK);
     }
-  }
-
-  /** The stamp of the use that begins; whoever opens has the block alone. */
-  final long newStamp() {
-    // The claim has just written the state, and to read it back takes some ten cycles, for which
-    // the close would wait. So it is only compared with what it most likely is, and the processor
-    // goes on with that meanwhile.
-    long likely = likelyStamp;
-    long stamp = BlockState.isLiveOf(likely, state) ? likely : BlockState.live(state);
-    likelyStamp = BlockState.nextAfter(stamp);
-    return stamp;
   }
 
   /**

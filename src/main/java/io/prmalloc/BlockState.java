@@ -35,6 +35,7 @@ final class BlockState {
   //             there is nothing to win and it goes from home to live.
   //   open      to live, by a release store: whoever acquires the stamp sees the fields written
   //             before it.
+  //             Who needs no compare-and-set to claim goes from home to live at once.
   //   close     live to the next home, by a compare-and-set that exactly one of several closers
   //             wins. Its release is acquired by the next claim, or through the stack on which
   //             goHome() puts the block.
@@ -73,17 +74,6 @@ final class BlockState {
   /** The stamp of the use that begins; whoever opens has the block alone. */
   static long live(long state) {
     return (state & ~CLAIMED) | LIVE;
-  }
-
-  /** Whether a stamp is {@link #live} of a state. */
-  static boolean isLiveOf(long stamp, long state) {
-    // Not said by `live`, or the JIT finds that it need not ask.
-    return (stamp & ~LIVE) == (state & ~CLAIMED);
-  }
-
-  /** The stamp of the next use after that of a stamp, if its block keeps its mark. */
-  static long nextAfter(long stamp) {
-    return stamp + (1 << USE_SHIFT);
   }
 
   /** At home, with as many uses over and no mark. */

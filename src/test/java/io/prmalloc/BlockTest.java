@@ -64,6 +64,25 @@ class BlockTest {
   }
 
   @Test
+  void shouldBeginAUseAtOnceOnlyWhenItIsHomeWithThatMark() {
+    long mark = Block.markOfCaller();
+    long home = block.stamp();
+    assertEquals(0, block.beginMarked(mark, 200));
+    assertEquals(home, block.stamp());
+    block.mark(mark);
+    long stamp = block.beginMarked(mark, 200);
+    assertEquals(stamp, block.stamp());
+    assertEquals(200, block.sizeBytes());
+    assertEquals(0, block.beginMarked(mark, 300), "it is out");
+    assertEquals(200, block.sizeBytes());
+    try (Allocation handle = block.handle(stamp, 200)) {
+      assertEquals(200, handle.byteBuffer().limit());
+    }
+    assertEquals(1, recycled);
+    assertFalse(block.isLive());
+  }
+
+  @Test
   void shouldKeepAnOldHandleClosedWhenTheBlockServesSomebodyElse() {
     Allocation old = block.open(200);
     old.close();

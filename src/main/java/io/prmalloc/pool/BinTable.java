@@ -31,8 +31,8 @@ final class BinTable {
 
   // The order in which an allocation looks for a block:
   //
-  //   1. what this stripe has ready of its own bin, then of those it may borrow from (take), the
-  //      common case
+  //   1. what this stripe has ready of its own bin, then of those it may borrow from
+  //      (ReadyBlocks.find), the common case
   //   2. its own bin: what other stripes have ready; then likewise the buffers it may borrow from
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for
@@ -66,12 +66,6 @@ final class BinTable {
   /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> noted;
 
-  /** How many size classes {@link #take} serves. */
-  private final int allDirectClasses;
-
-  /** The same, or 0 while allocations are observed: then {@link #take} finds nothing. */
-  private int directClasses;
-
   private final GrownBlocks grown = new GrownBlocks();
 
   /** Made when the first address is looked up, for that needs the regions' addresses. */
@@ -95,8 +89,6 @@ final class BinTable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
-    this.allDirectClasses = directClasses;
-    this.directClasses = directClasses;
     this.ready =
         new ReadyBlocks(
             directClasses,
@@ -206,27 +198,25 @@ final class BinTable {
     return ready.sizeClass(totalBytes);
   }
 
+  /** Where a thread finds what it is likeliest to have in its cache. */
+  ReadyBlocks ready() {
+    return ready;
+  }
+
   /**
-   * Takes the block that this thread is likeliest to have in its cache, or gives null.
+   * Takes what this thread has ready, or gives null.
    *
    * @param totalBytes as {@link #index}; the alignment wanted is at most {@link #MIN_ALIGNMENT}
    */
   PooledBlock take(long totalBytes) {
-    int index = index(totalBytes);
-    return index < directClasses ? ready.take(index) : null;
-  }
-
-  /** The same where {@link #take} found nothing: what else this thread is likely to have there. */
-  PooledBlock takeFurther(long totalBytes) {
-    int index = index(totalBytes);
-    return index < directClasses ? ready.takeFurther(index) : null;
+    PooledBlock block = ready.take(totalBytes);
+    return block != null ? block : ready.takeFurther(totalBytes);
   }
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
-    int index = index(totalBytes);
-    boolean first = ready.giveToFirst() && index < allDirectClasses && alignment <= MIN_ALIGNMENT;
-    PooledBlock block = first ? takeBoth(index) : null;
+    boolean first = ready.giveToFirst() && alignment <= MIN_ALIGNMENT;
+    PooledBlock block = first ? take(totalBytes) : null;
     if (block == null) {
       block = takeSlowly(totalBytes, alignment, noted);
     }
@@ -236,25 +226,6 @@ final class BinTable {
     return block != null
         ? block
         : grown.take(totalBytes + arena.isolation().roomBytes(), alignment);
-  }
-
-  /** What {@link #take} and {@link #takeFurther} would have found, were it not observed. */
-  PooledBlock takeObserved(long totalBytes) {
-    int index = index(totalBytes);
-    return index < allDirectClasses ? takeBoth(index) : null;
-  }
-
-  private PooledBlock takeBoth(int index) {
-    PooledBlock block = ready.take(index);
-    return block != null ? block : ready.takeFurther(index);
-  }
-
-  /**
-   * Lets {@link #take} find nothing, so that every request comes to {@link #takeSlowly}, or find
-   * again what it can. Seen by those who get the table through a volatile read after a later write.
-   */
-  void observe(boolean observed) {
-    directClasses = observed ? 0 : allDirectClasses;
   }
 
   private PooledBlock takeSlowly(

@@ -2,7 +2,6 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.Block;
-import io.prmalloc.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
@@ -60,7 +59,7 @@ final class RawAddresses {
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
     Block block = pool.takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
-      block = pool.takeOutOfLine(bytes, alignment, smallRoom, header, OutOfLine.DEPTH);
+      block = pool.takeSlowly(bytes, alignment, smallRoom, header);
     }
     return block instanceof PooledBlock pooled
         ? openPooledRaw(pooled, bytes, smallHeader, header)

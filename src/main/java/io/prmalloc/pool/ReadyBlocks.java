@@ -70,6 +70,9 @@ final class ReadyBlocks {
   /** So often {@link #gather} looks before it moves something. */
   static final int LOOKS = 4;
 
+  /** Has nothing for anybody. */
+  static final ReadyBlocks NONE = new ReadyBlocks();
+
   private final long[] ready;
 
   /** What was ready each time that {@link #gather} looked since it moved something. */
@@ -112,7 +115,7 @@ final class ReadyBlocks {
   private final PooledBlock[] blocks;
 
   /**
-   * @param classes how many size classes {@link #take} is asked for
+   * @param classes how many size classes there are
    * @param intervalShift the step between size classes, as a power of two
    * @param roomBytes what every request needs beside its size
    * @param blocks all blocks, all at home, smallest first
@@ -124,6 +127,10 @@ final class ReadyBlocks {
         roomBytes,
         blocks,
         Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
+  }
+
+  private ReadyBlocks() {
+    this(0, 1, 0, List.of(), new Stripes(0));
   }
 
   ReadyBlocks(
@@ -140,7 +147,7 @@ final class ReadyBlocks {
     int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS - 1);
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
-    this.holds = new StripeHold[stripes.count()];
+    this.holds = new StripeHold[blocks.isEmpty() ? 0 : stripes.count()];
     this.bias = new StripeBias(holds);
     this.idle = new long[ready.length];
     Arrays.fill(idle, -1L);
@@ -170,7 +177,7 @@ final class ReadyBlocks {
   }
 
   /**
-   * Lets {@link #take} and {@link #takeFurther} give the blocks of a size class.
+   * Lets {@link #find} and {@link #takeFurther} give the blocks of a size class.
    *
    * @param candidates what it may have, by number
    */
@@ -200,20 +207,31 @@ final class ReadyBlocks {
   }
 
   /**
-   * Claims a block for a size class that this stripe has ready, or gives null. Looks at one word
-   * only; more would be too much code for the common way (see OutOfLine).
+   * A block for a request that this stripe has ready, no longer noted here and not yet claimed, or
+   * null. Looks at one word only; more would be too much code for the common way (see OutOfLine).
+   *
+   * @param totalBytes header included, of any request: whatever has no class here finds nothing
    */
-  PooledBlock take(int sizeClass) {
-    return takeReady(stripe(), wordOf[sizeClass], masks[sizeClass]);
+  PooledBlock find(long totalBytes) {
+    // What is too small comes out as huge here.
+    long sizeClass = (totalBytes - belowClasses) >>> intervalShift;
+    return sizeClass < masks.length ? findOf((int) sizeClass) : null;
   }
 
-  private PooledBlock takeReady(int stripe, int word, long mask) {
-    int at = at(stripe, word);
+  private PooledBlock findOf(int sizeClass) {
+    return findIn(stripe(), wordOf[sizeClass], masks[sizeClass]);
+  }
+
+  private PooledBlock findIn(int stripe, int word, long mask) {
+    return removeFirst(at(stripe, word), word, mask);
+  }
+
+  private PooledBlock removeFirst(int at, int word, long mask) {
     long found = ready[at] & mask;
-    return found != 0 ? holds[stripe].claim(removeFirst(at, word, found)) : null;
+    return found != 0 ? remove(at, word, found) : null;
   }
 
-  private PooledBlock removeFirst(int at, int word, long found) {
+  private PooledBlock remove(int at, int word, long found) {
     ready[at] &= ~(found & -found);
     return blockAt(word, found);
   }
@@ -222,14 +240,34 @@ final class ReadyBlocks {
     return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
   }
 
-  /** The same where {@link #take} found nothing: looks at the other words. */
-  PooledBlock takeFurther(int sizeClass) {
-    long[] further = furtherMasks[sizeClass];
+  /**
+   * Claims what {@link #find} found, and begins a use of it. Not of blocks that are isolated.
+   *
+   * @param block may be null
+   * @return the stamp of the use, or 0: then it could not be had
+   */
+  long open(PooledBlock block, long bytes) {
+    return block == null ? 0 : holds[stripe()].open(block, (int) bytes);
+  }
+
+  /** Claims what {@link #find} finds, or gives null. */
+  PooledBlock take(long totalBytes) {
+    return claimFound(find(totalBytes));
+  }
+
+  private PooledBlock claimFound(PooledBlock block) {
+    return block == null ? null : holds[stripe()].claim(block);
+  }
+
+  /** The same where {@link #find} found nothing: looks at the other words. */
+  PooledBlock takeFurther(long totalBytes) {
+    int sizeClass = sizeClass(totalBytes);
+    long[] further = sizeClass < furtherMasks.length ? furtherMasks[sizeClass] : null;
     int count = further == null ? 0 : further.length;
     int stripe = stripe();
     PooledBlock block = null;
     for (int i = 0; i < count && block == null; i++) {
-      block = takeReady(stripe, wordOf[sizeClass] + 1 + i, further[i]);
+      block = claimFound(findIn(stripe, wordOf[sizeClass] + 1 + i, further[i]));
     }
     return block;
   }

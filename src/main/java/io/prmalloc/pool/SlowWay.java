@@ -4,6 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
 
 /**
@@ -13,8 +14,9 @@ import io.prmalloc.lifetime.LifetimePolicy;
  */
 final class SlowWay {
 
-  // In order: what the first look would have found, were it not barred for observers (which is as
-  // quick, but for the telling); another block of the pool; a block more for a bin that goes on
+  // In order: what the first look would have found, were it not barred for observers or isolation
+  // (which is as quick, but for the telling); another block of the pool; a block more for a bin
+  // that goes on
   // missing; memory from outside.
 
   private final TensorPoolAllocator pool;
@@ -40,19 +42,43 @@ final class SlowWay {
   }
 
   /**
+   * Takes a block for a handle if nothing planned is at hand.
+   *
+   * @param bytes any
+   * @param depth {@link OutOfLine#DEPTH}
+   * @throws IllegalArgumentException as {@link Requests#checkBytes}
+   */
+  Block takeUnplanned(long bytes, int alignment, int depth) {
+    if (depth > 0) {
+      return takeUnplanned(bytes, alignment, depth - 1);
+    }
+    Requests.checkBytes(bytes);
+    boolean chunk = bytes > LifetimePolicy.SMALL_BYTES;
+    Block slot = chunk ? null : pool.takeReady(bytes, alignment, 0, 0);
+    return slot != null ? slot : take(bytes, alignment, 0, 0);
+  }
+
+  /**
    * Takes a block.
    *
    * @param bytes what was asked for
    * @param smallHeader bytes in front if it is a small block
    * @param largeHeader bytes in front if not; more than 0 for a raw address only
+   * @param depth {@link OutOfLine#DEPTH}
    * @throws OutOfNativeMemoryException if the memory is not to be had
    * @throws IllegalStateException if the pool is closed
    */
-  Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
+  Block take(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
+    return depth > 0
+        ? take(bytes, alignment, smallHeader, largeHeader, depth - 1)
+        : take(bytes, alignment, smallHeader, largeHeader);
+  }
+
+  private Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
     PoolObserver[] observers = watch.observers();
     PooledBlock ready =
-        observers != null
-            ? takeObserved(bytes, alignment, smallHeader, largeHeader)
+        observers != null || pool.isWayBarred()
+            ? takeBarred(bytes, alignment, smallHeader, largeHeader)
             : takeFurther(bytes, alignment, largeHeader);
     if (ready == null) {
       return takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
@@ -64,11 +90,11 @@ final class SlowWay {
   private PooledBlock takeFurther(long bytes, int alignment, int largeHeader) {
     BinTable table = pool.bins();
     boolean chunk = bytes > LifetimePolicy.SMALL_BYTES && alignment <= Allocator.DEFAULT_ALIGNMENT;
-    return chunk && table != null ? table.takeFurther(bytes + largeHeader) : null;
+    return chunk && table != null ? table.ready().takeFurther(bytes + largeHeader) : null;
   }
 
   /** What {@link TensorPoolAllocator#takeReady} would have found, were it not barred. */
-  private PooledBlock takeObserved(long bytes, int alignment, int smallHeader, int largeHeader) {
+  private PooledBlock takeBarred(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > Allocator.DEFAULT_ALIGNMENT) {
       return null;
     }
@@ -76,7 +102,7 @@ final class SlowWay {
       return small.takeObserved((int) bytes + smallHeader, alignment);
     }
     BinTable table = pool.bins();
-    return table == null ? null : table.takeObserved(bytes + largeHeader);
+    return table == null ? null : table.take(bytes + largeHeader);
   }
 
   /** Out of line, or it would keep what precedes it, which is quick, from being inlined. */

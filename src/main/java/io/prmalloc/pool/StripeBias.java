@@ -29,7 +29,7 @@ final class StripeBias {
   //   busy = 1                      the stripe is REVOKING   (compare-and-set)
   //   not revoked?                  revoked = true
   //     block home with my mark?    process-wide barrier
-  //       block = claimed           wait until busy = 0
+  //       block = claimed or live   wait until busy = 0
   //   busy = 0  (release)           take the mark off all blocks at home
   //                                 the stripe is nobody's
   //
@@ -72,7 +72,7 @@ final class StripeBias {
   private static final int YIELDS = 50;
 
   /** Asked when the plan is made, for to find out may take a tenth of a second. */
-  private final boolean barrier = ProcessBarrier.isSupported();
+  private final boolean barrier;
 
   /** Who holds each stripe just now. */
   private final StripeHold[] holds;
@@ -87,10 +87,12 @@ final class StripeBias {
   private final int[] waits;
 
   /**
-   * @param holds to be filled, an element for each stripe; read by whoever claims
+   * @param holds to be filled, an element for each stripe; read by whoever claims; none if there is
+   *     nothing to claim
    */
   StripeBias(StripeHold[] holds) {
     this.holds = holds;
+    this.barrier = holds.length > 0 && ProcessBarrier.isSupported();
     this.waits = new int[holds.length];
     int wait = barrier ? FIRST_WAIT : Integer.MAX_VALUE;
     Arrays.fill(waits, wait);

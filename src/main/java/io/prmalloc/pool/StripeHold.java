@@ -87,21 +87,50 @@ class StripeHold {
 
   /** Claims a block that is home and has no mark but that of the calling thread, or gives null. */
   final PooledBlock claim(PooledBlock block) {
-    return (isMine() ? claimOwn(block) : claimsNothing()) || block.claim(mark) ? block : null;
+    return claimMarked(block) || claimUnmarked(block) ? block : null;
   }
 
-  /** What others than the holder claim without a compare-and-set. There may soon be a holder. */
-  private boolean claimsNothing() {
-    if (thread == null && --claimsToWait < 0) {
-      bias.takeHold(stripe, OutOfLine.DEPTH);
-    }
-    return false;
+  /** Claims a block that is home and has the mark of the calling thread. */
+  final boolean claimMarked(PooledBlock block) {
+    return isMine() && claimOwn(block);
   }
 
   private boolean claimOwn(PooledBlock block) {
     boolean claimed = begin() && block.claimMarked(mark);
     end();
     return claimed;
+  }
+
+  private boolean claimUnmarked(PooledBlock block) {
+    countClaim();
+    return block.claim(mark);
+  }
+
+  /** There may soon be a holder. */
+  private void countClaim() {
+    if (thread == null && --claimsToWait < 0) {
+      bias.takeHold(stripe, OutOfLine.DEPTH);
+    }
+  }
+
+  /**
+   * {@link #claim Claims} a block that is not isolated, and begins a use of it.
+   *
+   * @return its stamp, or 0
+   */
+  final long open(PooledBlock block, int bytes) {
+    long stamp = isMine() ? openOwn(block, bytes) : 0;
+    return stamp != 0 ? stamp : openUnmarked(block, bytes);
+  }
+
+  private long openOwn(PooledBlock block, int bytes) {
+    long stamp = begin() ? block.beginMarked(mark, bytes) : 0;
+    end();
+    return stamp;
+  }
+
+  private long openUnmarked(PooledBlock block, int bytes) {
+    return claimUnmarked(block) ? block.begin(bytes) : 0;
   }
 
   /** The holder begins to claim; false if its hold is revoked. */
@@ -113,11 +142,6 @@ class StripeHold {
   /** Ends what {@link #begin} began, whatever that said. */
   final void end() {
     BUSY.setRelease(this, 0);
-  }
-
-  /** Claims a block that is home and has the mark of the calling thread. */
-  final boolean claimMarked(PooledBlock block) {
-    return isMine() && claimOwn(block);
   }
 
   /** Whether the calling thread holds the stripe, or did. */

@@ -1,8 +1,10 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.MemoryPlanner;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.locks.Lock;
@@ -20,7 +22,6 @@ final class Succession {
 
   private final TensorPoolAllocator pool;
   private final Supplier<Takeover> takeovers;
-  private final PoolWatch watch;
   private final RetiredBins retired;
   private final Lock lifecycle;
   private final PoolPolicies policies;
@@ -30,12 +31,10 @@ final class Succession {
       TensorPoolAllocator pool,
       TensorPoolBuilder builder,
       Supplier<Takeover> takeovers,
-      PoolWatch watch,
       RetiredBins retired,
       Lock lifecycle) {
     this.pool = pool;
     this.takeovers = takeovers;
-    this.watch = watch;
     this.retired = retired;
     this.lifecycle = lifecycle;
     this.policies = builder.policies();
@@ -72,12 +71,21 @@ final class Succession {
   }
 
   /**
-   * Begins with a plan that was kept.
+   * Begins with what another pool has learnt. If that fails, the pool is closed.
    *
    * @throws OutOfNativeMemoryException if there is no memory for it
    */
-  void begin(KeptPool kept) {
-    serve(kept, false);
+  void adopt(KeptPlan kept, MemoryPlanner planner, PlannedSteps steps) {
+    try {
+      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+        serve(kept.pool().get(), false);
+        planner.skip();
+      }
+      steps.adopt(kept.steps());
+    } catch (RuntimeException | Error e) {
+      pool.closeForcibly();
+      throw e;
+    }
   }
 
   private void serve(KeptPool chosen, boolean replace) {
@@ -89,7 +97,6 @@ final class Succession {
       }
       Takeover takeover = takeovers.get();
       BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
-      table.observe(watch.isObserved());
       if (before != null) {
         table.countOnFrom(before);
       }

@@ -6,6 +6,7 @@ import io.prmalloc.AllocationLog;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
+import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
@@ -49,10 +50,10 @@ public final class TensorPoolAllocator implements Allocator {
   // Three sources, by size and by what the plan knows:
   //
   //   up to 32 KiB   SmallBlocks: slabs by size class, from the first request on
-  //   planned        BinTable: published by one volatile write when it is complete; from then on
-  //                  every request that reads it is served from it. Requests that read null a
-  //                  moment earlier go outside, and find their way home there, because a block
-  //                  knows its home. So the switch-over waits for nobody and stops nobody.
+  //   planned        BinTable: published by volatile writes when it is complete; from then on
+  //                  every request that reads it is served from it. Requests that were a moment
+  //                  too early go outside, and find their way home there, because a block knows
+  //                  its home. So the switch-over waits for nobody and stops nobody.
   //   all the rest   RegionHeap: a region each, tracked by the planner while it collects
   //
   // Nothing is counted on the way of a hit: blocks count their own uses.
@@ -82,6 +83,9 @@ public final class TensorPoolAllocator implements Allocator {
 
   private volatile BinTable bins;
 
+  /** Where the common way looks: what those bins have ready, or nothing while it is barred. */
+  private volatile ReadyBlocks ready = ReadyBlocks.NONE;
+
   /** The bins once they are closed, for what they counted. */
   private volatile BinTable closedBins;
 
@@ -103,12 +107,7 @@ public final class TensorPoolAllocator implements Allocator {
         new PoolBooks(source, small, outside, steps, directory, this::countedBins, retired);
     this.succession =
         new Succession(
-            this,
-            builder,
-            () -> new Takeover(source, outside, executor),
-            watch,
-            retired,
-            lifecycle);
+            this, builder, () -> new Takeover(source, outside, executor), retired, lifecycle);
     this.replanner =
         new Replanner(
             watch,
@@ -123,22 +122,8 @@ public final class TensorPoolAllocator implements Allocator {
     this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
     planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
-    builder.kept().ifPresent(this::adopt);
+    builder.kept().ifPresent(kept -> succession.adopt(kept, planner, steps));
     housekeeping.start();
-  }
-
-  /** Starts with what another pool has learnt. */
-  private void adopt(KeptPlan kept) {
-    try {
-      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
-        succession.begin(kept.pool().get());
-        planner.skip();
-      }
-      steps.adopt(kept.steps());
-    } catch (RuntimeException | Error e) {
-      closeForcibly();
-      throw e;
-    }
   }
 
   /** An address with no header of ours in front may be one that was logged, or of a step. */
@@ -213,12 +198,20 @@ public final class TensorPoolAllocator implements Allocator {
   private void observe(boolean observed, boolean stepsObserved) {
     steps.observe(stepsObserved);
     small.observe(observed);
+    openWay();
+  }
+
+  /** The common way tells nobody of anything, and isolates nothing. */
+  private void openWay() {
     BinTable table = bins;
-    if (table != null) {
-      table.observe(observed);
-      // Publishes it again, for the way was barred by a plain write.
-      bins = table;
-    }
+    boolean open =
+        table != null && !watch.isObserved() && outside.isolation().equals(Isolation.NONE);
+    ready = open ? table.ready() : ReadyBlocks.NONE;
+  }
+
+  /** Whether the common way finds nothing that is planned, also where there is something. */
+  boolean isWayBarred() {
+    return ready == ReadyBlocks.NONE;
   }
 
   /**
@@ -238,41 +231,52 @@ public final class TensorPoolAllocator implements Allocator {
     return bins != null;
   }
 
+  // A block is found, its use begins, and last the handle is made, in one place, or the JIT would
+  // not see that it need not be made at all.
+
   @Override
   public Allocation allocate(long bytes) {
-    Requests.checkBytes(bytes);
-    return take(bytes, (int) DEFAULT_ALIGNMENT).open(bytes);
+    return allocate(ready, bytes, (int) DEFAULT_ALIGNMENT);
   }
 
   @Override
   public Allocation allocate(long bytes, long alignment) {
     Requests.checkBytes(bytes);
     Requests.checkAlignment(alignment);
-    return take(bytes, (int) alignment).open(bytes);
+    return allocate(readyAt(alignment), bytes, (int) alignment);
+  }
+
+  private ReadyBlocks readyAt(long alignment) {
+    return alignment <= DEFAULT_ALIGNMENT ? ready : ReadyBlocks.NONE;
+  }
+
+  private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
+    PooledBlock block = likely.find(bytes);
+    return handle(block, likely.open(block, bytes), bytes, alignment);
+  }
+
+  private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
+    Block block = stamp != 0 ? found : slowWay.takeUnplanned(bytes, alignment, OutOfLine.DEPTH);
+    return block.handle(stamp, bytes);
   }
 
   Block take(long bytes, int alignment) {
     Block block = takeReady(bytes, alignment, 0, 0);
-    return block != null ? block : takeOutOfLine(bytes, alignment, 0, 0, OutOfLine.DEPTH);
+    return block != null ? block : takeSlowly(bytes, alignment, 0, 0);
   }
 
-  /** A block that is at hand, or null; what it does not find is for {@link SlowWay}. */
+  Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
+    return slowWay.take(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+  }
+
+  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
   PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
     }
-    if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return small.take((int) bytes + smallHeader, alignment);
-    }
-    BinTable table = bins;
-    return table == null ? null : table.take(bytes + largeHeader);
-  }
-
-  /** {@link SlowWay#take} out of line: see {@link OutOfLine}. */
-  Block takeOutOfLine(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
-    return depth > 0
-        ? takeOutOfLine(bytes, alignment, smallHeader, largeHeader, depth - 1)
-        : slowWay.take(bytes, alignment, smallHeader, largeHeader);
+    return bytes <= LifetimePolicy.SMALL_BYTES
+        ? small.take((int) bytes + smallHeader, alignment)
+        : ready.take(bytes + largeHeader);
   }
 
   @Override
@@ -338,6 +342,7 @@ public final class TensorPoolAllocator implements Allocator {
   /** Lets a plan serve. Under the lifecycle's lock. */
   void publish(BinTable table) {
     bins = table;
+    openWay();
     outside.noteReserved();
   }
 
@@ -484,6 +489,7 @@ public final class TensorPoolAllocator implements Allocator {
     BinTable table = bins;
     closedBins = table;
     bins = null;
+    openWay();
     if (table != null) {
       table.free();
     }

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import java.util.concurrent.ThreadLocalRandom;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -26,10 +27,13 @@ public final class BiasRaces {
     final ReadyBlocks ready = Buffers.ready(8, buffer);
     final PooledBlock block = buffer.blocks().get(0);
 
-    /** Has the block come home with the caller's mark, and claims it without an atomic one. */
+    /**
+     * Has the block come home with the caller's mark, and claims it without an atomic one, as a raw
+     * address does or as a handle does, which begins its use by the same.
+     */
     int takeCloseAndTake() {
       ready.takeHold();
-      PooledBlock first = ready.take(0);
+      PooledBlock first = ready.take(Buffers.bytesOf(0));
       if (first == null) {
         first = block.claimFromAny() ? block : null;
       }
@@ -38,7 +42,12 @@ public final class BiasRaces {
       }
       first.open(1);
       first.closeRaw();
-      return ready.take(0) != null ? 1 : 0;
+      long bytes = Buffers.bytesOf(0);
+      boolean has =
+          ThreadLocalRandom.current().nextBoolean()
+              ? ready.take(bytes) != null
+              : ready.open(ready.find(bytes), 1) != 0;
+      return has ? 1 : 0;
     }
 
     int claim() {

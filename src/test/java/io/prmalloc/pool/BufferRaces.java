@@ -41,13 +41,19 @@ public final class BufferRaces {
       buffer = Buffers.buffer(0, count);
       ready = Buffers.ready(stripes, buffer);
       for (int number = 1; number <= out; number++) {
-        PooledBlock block = ready.take(0);
+        PooledBlock block = ready.take(Buffers.bytesOf(0));
         block.open(1);
       }
     }
 
-    /** Takes as an allocation does. */
+    /** Takes as an allocation does: of a raw address, or of a handle. */
     int take() {
+      if (ThreadLocalRandom.current().nextBoolean()) {
+        PooledBlock found = ready.find(Buffers.bytesOf(0));
+        if (ready.open(found, 1) != 0) {
+          return found.number() + 1;
+        }
+      }
       PooledBlock block = Buffers.claim(ready, buffer);
       if (block == null) {
         return 0;

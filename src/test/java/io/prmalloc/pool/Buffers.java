@@ -111,7 +111,7 @@ final class Buffers {
 
   /** Claims a block as an allocation does that only knows this buffer, or gives null. */
   static PooledBlock claim(ReadyBlocks ready, Buffer buffer) {
-    PooledBlock block = ready.take(buffer.bin());
+    PooledBlock block = ready.take(bytesOf(buffer.bin()));
     if (block == null) {
       block = ready.takeFromAny(buffer.firstNumber(), buffer.count());
     }

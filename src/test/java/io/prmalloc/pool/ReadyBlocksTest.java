@@ -26,7 +26,7 @@ class ReadyBlocksTest {
   private static List<Integer> take(ReadyBlocks ready, int sizeClass, int count) {
     List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      PooledBlock block = ready.take(sizeClass);
+      PooledBlock block = ready.take(Buffers.bytesOf(sizeClass));
       numbers.add(block == null ? NONE : block.number());
     }
     return numbers;
@@ -41,9 +41,9 @@ class ReadyBlocksTest {
   void shouldGiveTheFirstThatIsHomeWhenOneThreadWorks(int stripes) {
     Buffer buffer = Buffers.buffer(0, 4);
     ReadyBlocks ready = Buffers.ready(stripes, buffer);
-    PooledBlock one = ready.take(0);
-    PooledBlock two = ready.take(0);
-    PooledBlock three = ready.take(0);
+    PooledBlock one = ready.take(Buffers.bytesOf(0));
+    PooledBlock two = ready.take(Buffers.bytesOf(0));
+    PooledBlock three = ready.take(Buffers.bytesOf(0));
     assertEquals(List.of(0, 1, 2), List.of(one.number(), two.number(), three.number()));
     Allocation first = one.open(1);
     Allocation second = two.open(1);
@@ -54,12 +54,23 @@ class ReadyBlocksTest {
     assertEquals(List.of(0, 3, NONE), take(ready, 0, 3));
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 32768, 32769 + 2 * 4096, 1L << 33, Long.MAX_VALUE})
+  void shouldFindNothingWhenTheSizeHasNoClass(long bytes) {
+    ReadyBlocks ready = Buffers.ready(8, Buffers.buffer(0, 1), Buffers.buffer(1, 1));
+    assertNull(ready.find(bytes));
+    assertNull(ready.take(bytes));
+    assertNull(ReadyBlocks.NONE.find(bytes));
+    assertEquals(0, ready.find(32769).number(), "the least there is");
+    assertEquals(1, ready.find(32768 + 2 * 4096).number(), "the most there is");
+  }
+
   @Test
   void shouldKeepSizeClassesApartWhenThereAreSeveral() {
     Buffer small = Buffers.buffer(0, 2);
     Buffer large = Buffers.buffer(2, 3);
     ReadyBlocks ready = Buffers.ready(8, small, large);
-    assertNull(ready.take(1), "no block is of this class");
+    assertNull(ready.take(Buffers.bytesOf(1)), "no block is of this class");
     assertEquals(List.of(2, 3, 4, NONE), take(ready, 2, 4));
     assertEquals(List.of(0, 1, NONE), take(ready, 0, 3));
     assertNull(takeAny(ready, small));
@@ -99,13 +110,13 @@ class ReadyBlocksTest {
       assertEquals(IntStream.range(40, 40 + count).boxed().toList(), numbers);
       out.forEach(Allocation::close);
     }
-    assertEquals(0, ready.take(0).number());
-    assertEquals(40 + count, ready.take(2).number());
+    assertEquals(0, ready.take(Buffers.bytesOf(0)).number());
+    assertEquals(40 + count, ready.take(Buffers.bytesOf(2)).number());
   }
 
   /** Without asking the blocks. */
   private static PooledBlock claim(ReadyBlocks ready, Buffer buffer) {
-    PooledBlock block = ready.take(buffer.bin());
+    PooledBlock block = ready.take(Buffers.bytesOf(buffer.bin()));
     return block != null ? block : takeAny(ready, buffer);
   }
 
@@ -119,7 +130,7 @@ class ReadyBlocksTest {
           Buffers.onAnotherStripe(
               new Stripes(16),
               () -> {
-                assertNull(ready.take(0), "what is ready is another stripe's");
+                assertNull(ready.take(Buffers.bytesOf(0)), "what is ready is another stripe's");
                 List<Allocation> out = new ArrayList<>();
                 PooledBlock block = takeAny(ready, buffer);
                 while (block != null) {
@@ -127,11 +138,11 @@ class ReadyBlocksTest {
                   block = takeAny(ready, buffer);
                 }
                 out.forEach(Allocation::close);
-                assertNotNull(ready.take(0), "they came home to this stripe");
+                assertNotNull(ready.take(Buffers.bytesOf(0)), "they came home to this stripe");
                 return out.size();
               }),
           "of " + count);
-      assertNull(ready.take(0), "all lie with the other thread");
+      assertNull(ready.take(Buffers.bytesOf(0)), "all lie with the other thread");
     }
   }
 
@@ -141,27 +152,28 @@ class ReadyBlocksTest {
     Stripes stripes = new Stripes(count);
     Buffer buffer = Buffers.buffer(0, 3);
     ReadyBlocks ready = Buffers.ready(count, buffer);
-    PooledBlock out = ready.take(0);
+    PooledBlock out = ready.take(Buffers.bytesOf(0));
     List<Integer> stolen =
         Buffers.onAnotherStripe(
             stripes,
             () -> {
               PooledBlock block = takeAny(ready, buffer);
-              PooledBlock other = ready.take(0);
+              PooledBlock other = ready.take(Buffers.bytesOf(0));
               block.open(1).close();
               other.open(1).close();
-              assertSame(block, ready.take(0), "it came home to this stripe");
+              assertSame(block, ready.take(Buffers.bytesOf(0)), "it came home to this stripe");
               block.giveUp();
               ready.put(block);
               return List.of(block.number(), other.number());
             });
     assertEquals(List.of(1, 2), stolen);
-    assertNull(ready.take(0), "both lie with the thief");
+    assertNull(ready.take(Buffers.bytesOf(0)), "both lie with the thief");
     assertEquals(1, takeAny(ready, buffer).number());
-    assertEquals(2, ready.take(0).number(), "it is this thread that has nothing else now");
+    assertEquals(
+        2, ready.take(Buffers.bytesOf(0)).number(), "it is this thread that has nothing else now");
     assertNull(takeAny(ready, buffer));
     out.open(1).close();
-    assertSame(out, ready.take(0));
+    assertSame(out, ready.take(Buffers.bytesOf(0)));
   }
 
   @ParameterizedTest
@@ -177,7 +189,7 @@ class ReadyBlocksTest {
             () -> {
               takeAny(ready, small).open(1).close();
               PooledBlock block = takeAny(ready, large);
-              assertNull(ready.take(1), "the others stay");
+              assertNull(ready.take(Buffers.bytesOf(1)), "the others stay");
               return block.number();
             });
     assertEquals(1, stolen);
@@ -221,7 +233,7 @@ class ReadyBlocksTest {
   void shouldLeaveWhatIsInUseElsewhereWhenGathering() throws Exception {
     Buffer buffer = Buffers.buffer(0, 3);
     ReadyBlocks ready = Buffers.ready(16, buffer);
-    Allocation used = ready.take(0).open(1);
+    Allocation used = ready.take(Buffers.bytesOf(0)).open(1);
     Stripes stripes = new Stripes(16);
     assertEquals(1, Buffers.onAnotherStripe(stripes, () -> gather(ready, 1)));
     used.close();
@@ -247,22 +259,22 @@ class ReadyBlocksTest {
     Buffer buffer = Buffers.buffer(0, 200);
     ReadyBlocks ready = Buffers.ready(16, buffer);
     for (int number = 0; number < 64; number++) {
-      assertEquals(number, ready.take(0).number());
+      assertEquals(number, ready.take(Buffers.bytesOf(0)).number());
     }
-    assertNull(ready.take(0), "it looks at one word");
+    assertNull(ready.take(Buffers.bytesOf(0)), "it looks at one word");
     for (int number = 64; number < 200; number++) {
-      assertEquals(number, ready.takeFurther(0).number());
+      assertEquals(number, ready.takeFurther(Buffers.bytesOf(0)).number());
     }
-    assertNull(ready.takeFurther(0));
+    assertNull(ready.takeFurther(Buffers.bytesOf(0)));
     buffer.blocks().get(150).open(1).close();
-    assertEquals(150, ready.takeFurther(0).number());
+    assertEquals(150, ready.takeFurther(Buffers.bytesOf(0)).number());
   }
 
   @Test
   void shouldGiveNothingFurtherWhenOneWordHasAll() {
     ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
-    assertNull(ready.takeFurther(0));
-    assertNull(ready.takeFurther(1));
+    assertNull(ready.takeFurther(Buffers.bytesOf(0)));
+    assertNull(ready.takeFurther(Buffers.bytesOf(1)));
   }
 
   @Test
@@ -275,7 +287,7 @@ class ReadyBlocksTest {
           List<Integer> numbers = new ArrayList<>(List.of(takeAny(ready, buffer).number()));
           numbers.addAll(take(ready, 0, 63));
           for (int i = 64; i < 200; i++) {
-            numbers.add(ready.takeFurther(0).number());
+            numbers.add(ready.takeFurther(Buffers.bytesOf(0)).number());
           }
           return numbers;
         };
@@ -289,8 +301,8 @@ class ReadyBlocksTest {
     ReadyBlocks ready = Buffers.ready(1, buffer);
     PooledBlock first = buffer.blocks().get(0);
     assertTrue(first.claim(), "by whoever asked it, so it still counts as ready");
-    assertNull(ready.take(0), "a look at one block and no more");
-    assertEquals(1, ready.take(0).number());
+    assertNull(ready.take(Buffers.bytesOf(0)), "a look at one block and no more");
+    assertEquals(1, ready.take(Buffers.bytesOf(0)).number());
     first.open(1).close();
     assertEquals(List.of(0, 2, NONE), take(ready, 0, 3));
   }
@@ -321,7 +333,7 @@ class ReadyBlocksTest {
         if (random.nextBoolean()) {
           ready.put(buffer.blocks().get(random.nextInt(count)));
         } else {
-          PooledBlock forgotten = ready.take(0);
+          PooledBlock forgotten = ready.take(Buffers.bytesOf(0));
           if (forgotten != null) {
             forgotten.giveUp();
           }

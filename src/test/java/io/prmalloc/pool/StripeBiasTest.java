@@ -43,7 +43,7 @@ class StripeBiasTest {
   }
 
   private Allocation pair() {
-    Allocation handle = ready.take(0).open(1);
+    Allocation handle = ready.take(Buffers.bytesOf(0)).open(1);
     handle.close();
     return handle;
   }
@@ -70,15 +70,60 @@ class StripeBiasTest {
     pairs(2);
     assertTrue(isMarked());
     assertFalse(block.claim(), "not without the mark");
-    assertSame(block, ready.take(0));
+    assertSame(block, ready.take(Buffers.bytesOf(0)));
     assertTrue(block.uses() >= FIRST_WAIT, "and its uses are counted as ever");
+  }
+
+  @Test
+  void shouldBeginTheUseAtOnceWhenTheBlockIsMarked() {
+    ready.takeHold();
+    pair();
+    long uses = block.uses();
+    PooledBlock found = ready.find(Buffers.bytesOf(0));
+    assertSame(block, found);
+    assertTrue(isMarked() && block.isAtHome(), "found is not claimed");
+    long stamp = ready.open(found, 7);
+    assertEquals(block.stamp(), stamp);
+    assertTrue(Block.isOut(stamp) && isMarked());
+    assertEquals(7, block.sizeBytes());
+    assertEquals(uses + 1, block.uses());
+    Allocation handle = block.handle(stamp, 7);
+    assertEquals(7, handle.byteBuffer().remaining());
+    handle.close();
+    assertTrue(block.isAtHome() && isMarked());
+    assertThrows(IllegalStateException.class, handle::close);
+    assertEquals(0, ready.open(null, 7), "nothing found, nothing opened");
+  }
+
+  @Test
+  void shouldNotBeginAUseWhenAnotherThreadHasTheBlock() throws Exception {
+    ready.takeHold();
+    pair();
+    PooledBlock found = ready.find(Buffers.bytesOf(0));
+    assertTrue(claimElsewhere());
+    long stamp = block.stamp();
+    assertEquals(0, ready.open(found, 7));
+    assertEquals(stamp, block.stamp());
+    assertEquals(1, block.sizeBytes(), "of the use before");
+  }
+
+  @Test
+  void shouldBeginTheUseByACompareAndSetWhenTheHoldWasRevoked() throws Exception {
+    ready.takeHold();
+    pair();
+    PooledBlock found = ready.find(Buffers.bytesOf(0));
+    assertTrue(claimElsewhere());
+    block.giveUp();
+    long stamp = ready.open(found, 7);
+    assertTrue(Block.isOut(stamp));
+    assertEquals(stamp, block.stamp());
   }
 
   @Test
   void shouldTakeTheMarkOffWhenAnotherThreadCloses() throws Exception {
     ready.takeHold();
     pair();
-    Allocation handle = ready.take(0).open(1);
+    Allocation handle = ready.take(Buffers.bytesOf(0)).open(1);
     assertTrue(isMarked());
     Buffers.onAnotherStripe(
         stripes,
@@ -103,14 +148,14 @@ class StripeBiasTest {
   @Test
   void shouldGiveAMarkedBlockToAnotherThreadWhenThatWantsIt() throws Exception {
     ready.takeHold();
-    Allocation first = ready.take(0).open(1);
-    Allocation second = ready.take(0).open(1);
+    Allocation first = ready.take(Buffers.bytesOf(0)).open(1);
+    Allocation second = ready.take(Buffers.bytesOf(0)).open(1);
     second.close();
     first.close();
     assertTrue(claimElsewhere());
     assertFalse(buffer.blocks().stream().anyMatch(StripeBiasTest::isHomeAndMarked));
-    assertNull(ready.take(0), "it is out, and that took a look");
-    assertSame(buffer.blocks().get(1), ready.take(0), "the other can be had");
+    assertNull(ready.take(Buffers.bytesOf(0)), "it is out, and that took a look");
+    assertSame(buffer.blocks().get(1), ready.take(Buffers.bytesOf(0)), "the other can be had");
   }
 
   private static boolean isHomeAndMarked(PooledBlock block) {
@@ -154,7 +199,7 @@ class StripeBiasTest {
     pair();
     assertTrue(isMarked());
     assertTrue(Buffers.onAnotherStripe(stripes, buffer::retire));
-    assertNull(ready.take(0));
+    assertNull(ready.take(Buffers.bytesOf(0)));
     buffer.reopen();
     ready.takeHold();
     assertEquals(3, buffer.freeBlocks());
@@ -291,7 +336,7 @@ class StripeBiasTest {
             if (i % 50 == 0) {
               ready.takeHold();
             }
-            PooledBlock taken = ready.take(0);
+            PooledBlock taken = ready.take(Buffers.bytesOf(0));
             if (taken == null) {
               taken = ready.takeFromAny(0, 3);
             }

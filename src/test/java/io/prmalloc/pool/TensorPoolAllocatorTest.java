@@ -102,6 +102,17 @@ class TensorPoolAllocatorTest extends PoolTests {
     closeAndCheck(pool);
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {Long.MIN_VALUE, -1, 1L << 31, Long.MAX_VALUE})
+  void shouldRefuseASizeThatIsOutOfBoundsWhenItHasAPlan(long bytes) {
+    TensorPoolAllocator pool = pooling(40 * KIB);
+    var refused = assertThrows(IllegalArgumentException.class, () -> pool.allocate(bytes));
+    assertTrue(refused.getMessage().contains(Long.toString(bytes)), refused::getMessage);
+    assertThrows(IllegalArgumentException.class, () -> pool.allocate(bytes, 64));
+    assertCounts(pool, 0, 0, 0, 0, 0);
+    closeAndCheck(pool);
+  }
+
   @Test
   void shouldGoOutsideWhenASmallRequestIsAlignedBeyondSlabs() {
     TensorPoolAllocator pool = pooling(40 * KIB);
