@@ -88,14 +88,22 @@ class ShiftReplayerTest {
 
   /**
    * Threads find orders of requests that no plan was made for, so that some requests miss until
-   * their bins have grown.
+   * their bins have grown. How large they get is chance, for a new pool too: of thirty new pools
+   * for one trace the smallest took 10.9 MB, the largest 13.5, their average 12.55; ten that came
+   * to that trace by a shift took 11.6 to 13.9, their average 12.58.
    */
-  private static void checkSharedByThreads(ShiftRun run) {
-    for (ShiftPhase phase : run.phases()) {
-      double most = UNSERVED + LEARNING * THREADS * TENSORS + 0.01 * phase.requests();
-      assertTrue(phase.misses() <= most, () -> phase + " has more misses than " + most);
-    }
-    checkMemory(run, 1.1);
+  private static void checkSharedByThreads(Trace... traces) throws Exception {
+    MedianRuns.assertAtMost(
+        1.1,
+        () -> {
+          ShiftRun run = run(ReplayAllocator.POOL, OPTIONS, traces);
+          for (ShiftPhase phase : run.phases()) {
+            double most = UNSERVED + LEARNING * THREADS * TENSORS + 0.01 * phase.requests();
+            assertTrue(phase.misses() <= most, () -> phase + " has more misses than " + most);
+            assertTrue(phase.peakBytes() >= phase.endBytes(), phase::toString);
+          }
+          return run.phases().stream().map(ShiftPhase::ratio).toList();
+        });
   }
 
   private static void checkPlanned(ShiftRun run) {
@@ -129,20 +137,14 @@ class ShiftReplayerTest {
   }
 
   @Test
-  void shouldFollowTheBatchWhenThreadsShareMemory() throws InterruptedException {
-    checkSharedByThreads(
-        run(
-            ReplayAllocator.POOL,
-            OPTIONS,
-            model(2, TENSORS, 2),
-            model(2, TENSORS, 8),
-            model(2, TENSORS, 2)));
+  void shouldFollowTheBatchWhenThreadsShareMemory() throws Exception {
+    Trace two = model(2, TENSORS, 2);
+    checkSharedByThreads(two, model(2, TENSORS, 8), two);
   }
 
   @Test
-  void shouldFollowTheModelWhenThreadsShareMemory() throws InterruptedException {
-    checkSharedByThreads(
-        run(ReplayAllocator.POOL, OPTIONS, model(2, TENSORS, 4), model(4, TENSORS, 4)));
+  void shouldFollowTheModelWhenThreadsShareMemory() throws Exception {
+    checkSharedByThreads(model(2, TENSORS, 4), model(4, TENSORS, 4));
   }
 
   @Test
