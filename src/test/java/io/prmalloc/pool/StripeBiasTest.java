@@ -307,22 +307,33 @@ class StripeBiasTest {
             });
     other.start();
     SplittableRandom random = new SplittableRandom(1);
+    int held = 0;
     for (int i = 0; i < LATE_ROUNDS && !failed.get(); i++) {
       where.takeHold();
       where.put(contended);
       for (int write = 0; write < LATE_WRITES; write++) {
         far.putInt(random.nextInt(FAR_BYTES >> 6) << 6, i);
       }
-      PooledBlock taken = where.take(0);
+      PooledBlock taken = takeAndOpen(where, i % 2 == 0);
       if (taken != null) {
-        taken.open(1);
+        held++;
         failed.compareAndSet(false, !taken.closeRaw());
       }
     }
     over.set(true);
     other.join();
     assertFalse(failed.get(), "two users of one block");
-    assertTrue(revoked.get() > 0);
+    assertTrue(revoked.get() > 0 && held > 0, "both had it now and then");
+  }
+
+  /** As a handle is made, which begins the use where it claims the block, or as an address is. */
+  private static PooledBlock takeAndOpen(ReadyBlocks ready, boolean handle) {
+    long bytes = Buffers.bytesOf(0);
+    PooledBlock block = handle ? ready.find(bytes) : ready.take(bytes);
+    if (!handle && block != null) {
+      block.open(1);
+    }
+    return !handle || ready.open(block, 1) != 0 ? block : null;
   }
 
   /** Each block has a counter of who has it, which must never be 2. */
@@ -336,14 +347,16 @@ class StripeBiasTest {
             if (i % 50 == 0) {
               ready.takeHold();
             }
-            PooledBlock taken = ready.take(Buffers.bytesOf(0));
+            PooledBlock taken = takeAndOpen(ready, i % 2 == 0);
             if (taken == null) {
               taken = ready.takeFromAny(0, 3);
+              if (taken != null) {
+                taken.open(1);
+              }
             }
             if (taken != null) {
               AtomicInteger user = users[taken.number()];
               failed.compareAndSet(false, user.incrementAndGet() != 1);
-              taken.open(1);
               user.decrementAndGet();
               failed.compareAndSet(false, !taken.closeRaw());
             }
