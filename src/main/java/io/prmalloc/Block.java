@@ -259,15 +259,15 @@ public abstract class Block extends BlockViews {
     // Of the state that was read, not of one that was written and must be read again: what was just
     // written takes the processor seven cycles to read, and the close would wait for that.
     long seen = (long) STATE.getAcquire(this);
-    return BlockState.isHome(seen, mark) ? begin(BlockState.live(seen), bytes, 0) : 0;
+    return BlockState.isHome(seen, mark) ? publish(BlockState.live(seen), bytes, 0) : 0;
   }
 
   private long begin(int bytes, int header) {
     long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
-    return begin(stamp, bytes, header);
+    return publish(stamp, bytes, header);
   }
 
-  private long begin(long stamp, int bytes, int header) {
+  private long publish(long stamp, int bytes, int header) {
     sizeBytes = bytes;
     headerBytes = header;
     if (bytes > largestBytes) {

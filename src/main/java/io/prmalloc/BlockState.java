@@ -34,8 +34,7 @@ final class BlockState {
   //             block is found in a place that gives it to one taker alone (a stack, the system),
   //             there is nothing to win and it goes from home to live.
   //   open      to live, by a release store: whoever acquires the stamp sees the fields written
-  //             before it.
-  //             Who needs no compare-and-set to claim goes from home to live at once.
+  //             before it. Who needs no compare-and-set to claim goes from home to live at once.
   //   close     live to the next home, by a compare-and-set that exactly one of several closers
   //             wins. Its release is acquired by the next claim, or through the stack on which
   //             goHome() puts the block.

@@ -20,9 +20,8 @@ final class PoolWatch {
 
   // Nothing on the common way asks whether there are observers. Instead that way finds nothing
   // while there are some (TensorPoolAllocator.ready, SlabClass.observe), so that every request
-  // comes
-  // to SlowWay, where they are told and the block is marked (Block.observe). The mark is part of
-  // the stamp, so a close knows from a number it has in hand whether to tell.
+  // comes to SlowWay, where they are told and the block is marked (Block.observe). The mark is part
+  // of the stamp, so a close knows from a number it has in hand whether to tell.
   //
   //   begins to observe   first the observers are published, then the common way is barred: who is
   //                       on it is not observed, and neither is the release of what it took

@@ -129,6 +129,7 @@ final class ReadyBlocks {
         Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
   }
 
+  /** Without blocks. */
   private ReadyBlocks() {
     this(0, 1, 0, List.of(), new Stripes(0));
   }
@@ -219,8 +220,8 @@ final class ReadyBlocks {
   }
 
   private PooledBlock findOf(int sizeClass) {
-    // Which word that is would be known without the question, but later: the processor then goes
-    // on with the guess, and a pair takes a fifth less.
+    // The word could be read in any case, but the processor would wait for that. It guesses the
+    // answer to a question, and goes on: a pair takes a fifth less.
     return findIn(stripe(), words == 1 ? 0 : wordOf[sizeClass], masks[sizeClass]);
   }
 

@@ -42,15 +42,15 @@ final class SlowWay {
   }
 
   /**
-   * Takes a block for a handle if nothing planned is at hand.
+   * Takes a block for a handle, out of line; nothing planned is at hand.
    *
    * @param bytes any
    * @param depth {@link OutOfLine#DEPTH}
    * @throws IllegalArgumentException as {@link Requests#checkBytes}
    */
-  Block takeUnplanned(long bytes, int alignment, int depth) {
+  Block takeForHandle(long bytes, int alignment, int depth) {
     if (depth > 0) {
-      return takeUnplanned(bytes, alignment, depth - 1);
+      return takeForHandle(bytes, alignment, depth - 1);
     }
     Requests.checkBytes(bytes);
     boolean chunk = bytes > LifetimePolicy.SMALL_BYTES;
@@ -77,8 +77,8 @@ final class SlowWay {
   private Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
     PoolObserver[] observers = watch.observers();
     PooledBlock ready =
-        observers != null || pool.isWayBarred()
-            ? takeBarred(bytes, alignment, smallHeader, largeHeader)
+        observers != null
+            ? takeObserved(bytes, alignment, smallHeader, largeHeader)
             : takeFurther(bytes, alignment, largeHeader);
     if (ready == null) {
       return takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
@@ -86,15 +86,22 @@ final class SlowWay {
     return observers != null ? ready.takenBefore(observers, bytes, alignment) : ready;
   }
 
-  /** What is as near as what {@link TensorPoolAllocator#takeReady} finds. */
+  /**
+   * What is as near as what {@link TensorPoolAllocator#takeReady} finds; and that too, where it may
+   * not look.
+   */
   private PooledBlock takeFurther(long bytes, int alignment, int largeHeader) {
     BinTable table = pool.bins();
     boolean chunk = bytes > LifetimePolicy.SMALL_BYTES && alignment <= Allocator.DEFAULT_ALIGNMENT;
-    return chunk && table != null ? table.ready().takeFurther(bytes + largeHeader) : null;
+    if (!chunk || table == null) {
+      return null;
+    }
+    long total = bytes + largeHeader;
+    return pool.isWayBarred() ? table.take(total) : table.ready().takeFurther(total);
   }
 
   /** What {@link TensorPoolAllocator#takeReady} would have found, were it not barred. */
-  private PooledBlock takeBarred(long bytes, int alignment, int smallHeader, int largeHeader) {
+  private PooledBlock takeObserved(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > Allocator.DEFAULT_ALIGNMENT) {
       return null;
     }

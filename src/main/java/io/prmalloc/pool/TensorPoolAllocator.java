@@ -256,7 +256,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
-    Block block = stamp != 0 ? found : slowWay.takeUnplanned(bytes, alignment, OutOfLine.DEPTH);
+    Block block = stamp != 0 ? found : slowWay.takeForHandle(bytes, alignment, OutOfLine.DEPTH);
     return block.handle(stamp, bytes);
   }
 
