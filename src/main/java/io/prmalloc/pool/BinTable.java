@@ -104,7 +104,7 @@ final class BinTable {
       List<PooledBlock> candidates =
           Arrays.stream(bin.buffers()).flatMap(buffer -> buffer.blocks().stream()).toList();
       if (bin.index() < directClasses && !candidates.isEmpty()) {
-        ready.serve(bin.index(), candidates);
+        ready.serve(bin.index(), bin.buffers()[0].count(), candidates);
       }
     }
   }

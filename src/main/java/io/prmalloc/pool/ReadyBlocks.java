@@ -19,8 +19,8 @@ final class ReadyBlocks {
   // There is no third place that must agree with them: what is kept here are hints, in plain
   // memory, and a hint that is wrong costs time and nothing else.
   //
-  //   ready   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ...
-  //           stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ...
+  //   ready   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ... | words to look at
+  //           stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ... | words to look at
   //
   // A thread sets the bit of what it closes in the words of its own stripe and takes from there: it
   // gets a block that it just had in its cache, and no other thread's close touches the same line.
@@ -31,6 +31,14 @@ final class ReadyBlocks {
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
   // smallest. That is a mask for each word, from that of its first block on. Mostly that one is all
   // there is; larger plans, as those for steps of several threads are, need the others.
+  //
+  // A bin may have more blocks than a word has bits. Whoever takes them one by one, as a producer
+  // does, would go the slow way for all but one word's. So behind the words of a stripe is one that
+  // says which of them to look at, and the quick way looks at the first of those that are full of
+  // blocks of the request's own bin. A close notes nothing there, for it has no room to spare (see
+  // OutOfLine): what is noted is as it was when a thread last went the slow way, which it does once
+  // for each word that it finds empty. A block that lies where nobody was told to look is no loss
+  // meanwhile, because the one that is found is as good.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle. One such loan makes others, and in the
@@ -67,6 +75,9 @@ final class ReadyBlocks {
   /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
   private static final int LEAST_WORDS = 16;
 
+  /** Of so many words a stripe notes whether to look there. Behind them it is not asked. */
+  private static final int MOST_NOTED = Long.SIZE;
+
   /** So often {@link #gather} looks before it moves something. */
   static final int LOOKS = 4;
 
@@ -100,14 +111,20 @@ final class ReadyBlocks {
   /** What is taken off a size before it is shifted. */
   private final long belowClasses;
 
-  /** By size class: the blocks it may have, of one word. */
+  /** By size class: the blocks of one word that it may have. */
   private final long[] masks;
 
   /** By size class: which word that is. */
   private final int[] wordOf;
 
-  /** By size class: the blocks it may have of the words behind that one; null if there are none. */
-  private final long[][] furtherMasks;
+  /** By size class: that word, as 1, and further ones of which it may have as much. */
+  private final long[] likeWords;
+
+  /** By size class: all that it may have, by word; null if one word has all. */
+  private final long[][] candidates;
+
+  /** By size class: the first of those words. */
+  private final int[] firstCandidates;
 
   /** Told of every block that comes home; null but for a plan that was replaced. */
   private volatile Runnable listener;
@@ -142,10 +159,12 @@ final class ReadyBlocks {
     this.stripeMask = stripes.count() - 1;
     this.masks = new long[classes];
     this.wordOf = new int[classes];
-    this.furtherMasks = new long[classes][];
+    this.likeWords = new long[classes];
+    this.candidates = new long[classes][];
+    this.firstCandidates = new int[classes];
     this.blocks = blocks.toArray(PooledBlock[]::new);
     this.words = wordAt(blocks.size() + Long.SIZE - 1);
-    int apart = Math.max(LEAST_WORDS, words + LEAST_WORDS - 1);
+    int apart = words + (words > 1 ? 1 : 0) + LEAST_WORDS - 1;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
     this.holds = new StripeHold[blocks.isEmpty() ? 0 : stripes.count()];
@@ -154,6 +173,9 @@ final class ReadyBlocks {
     Arrays.fill(idle, -1L);
     for (int number = 0; number < this.blocks.length; number++) {
       this.blocks[number].readyIn(this, number);
+    }
+    for (int stripe = 0; stripe < stripes.count() && words > 1; stripe++) {
+      ready[at(stripe, words)] = -1L;
     }
   }
 
@@ -174,24 +196,30 @@ final class ReadyBlocks {
   /** Takes in a block that came later. Who wants it asks the block itself. */
   void adopt(PooledBlock later) {
     // Noted in a word that nobody looks at: there are always some between two stripes.
-    later.readyIn(this, words << 6);
+    later.readyIn(this, (words + 1) << 6);
   }
 
   /**
    * Lets {@link #find} and {@link #takeFurther} give the blocks of a size class.
    *
-   * @param candidates what it may have, by number
+   * @param own how many of them are of its own bin, or of the first one if it has none
+   * @param all what it may have, by number
    */
-  void serve(int sizeClass, List<PooledBlock> candidates) {
-    int word = wordAt(candidates.get(0).number());
-    int last = wordAt(candidates.get(candidates.size() - 1).number());
-    long[] all = new long[last - word + 1];
-    for (PooledBlock block : candidates) {
-      all[wordAt(block.number()) - word] |= block.bit();
+  void serve(int sizeClass, int own, List<PooledBlock> all) {
+    int first = all.get(0).number();
+    int word = wordAt(first);
+    long[] byWord = new long[wordAt(all.get(all.size() - 1).number()) - word + 1];
+    for (PooledBlock block : all) {
+      byWord[wordAt(block.number()) - word] |= block.bit();
     }
-    wordOf[sizeClass] = word;
-    masks[sizeClass] = all[0];
-    furtherMasks[sizeClass] = last > word ? Arrays.copyOfRange(all, 1, all.length) : null;
+    candidates[sizeClass] = byWord.length > 1 ? byWord : null;
+    firstCandidates[sizeClass] = word;
+    // Words full of the bin's own blocks, as far as they are noted; if there are none, the first.
+    int full = wordAt(first + Long.SIZE - 1);
+    int count = Math.min(wordAt(first + own), MOST_NOTED) - full;
+    wordOf[sizeClass] = count > 0 ? full : word;
+    masks[sizeClass] = count > 0 ? -1L : byWord[0];
+    likeWords[sizeClass] = count > 0 ? -1L >>> -count : 1;
   }
 
   // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
@@ -220,9 +248,24 @@ final class ReadyBlocks {
   }
 
   private PooledBlock findOf(int sizeClass) {
-    // The word could be read in any case, but the processor would wait for that. It guesses the
-    // answer to a question, and goes on: a pair takes a fifth less.
-    return findIn(stripe(), words == 1 ? 0 : wordOf[sizeClass], masks[sizeClass]);
+    return findOf(stripe(), sizeClass);
+  }
+
+  private PooledBlock findOf(int stripe, int sizeClass) {
+    // The word could be looked for in any case, but the processor would wait for that. It guesses
+    // the answer to a question, and goes on: a pair takes a fifth less.
+    return words == 1 ? findIn(stripe, 0, masks[sizeClass]) : findNoted(stripe, sizeClass);
+  }
+
+  private PooledBlock findNoted(int stripe, int sizeClass) {
+    int word = firstNoted(stripe, wordOf[sizeClass], likeWords[sizeClass]);
+    return findIn(stripe, word, masks[sizeClass]);
+  }
+
+  /** The first of some words where to look, or the last of them if that is noted of none. */
+  private int firstNoted(int stripe, int first, long some) {
+    long noted = (ready[at(stripe, words)] >>> first) & some;
+    return first + Long.numberOfTrailingZeros(noted | Long.highestOneBit(some));
   }
 
   private PooledBlock findIn(int stripe, int word, long mask) {
@@ -262,17 +305,31 @@ final class ReadyBlocks {
     return block == null ? null : holds[stripe()].claim(block);
   }
 
-  /** The same where {@link #find} found nothing: looks at the other words. */
+  /** The same where {@link #find} found nothing: looks at all words, if there are several. */
   PooledBlock takeFurther(long totalBytes) {
     int sizeClass = sizeClass(totalBytes);
-    long[] further = sizeClass < furtherMasks.length ? furtherMasks[sizeClass] : null;
-    int count = further == null ? 0 : further.length;
+    long[] all = sizeClass < candidates.length ? candidates[sizeClass] : null;
+    int count = all == null ? 0 : all.length;
     int stripe = stripe();
     PooledBlock block = null;
     for (int i = 0; i < count && block == null; i++) {
-      block = claimFound(findIn(stripe, wordOf[sizeClass] + 1 + i, further[i]));
+      block = takeNoting(stripe, firstCandidates[sizeClass] + i, all[i]);
     }
     return block;
+  }
+
+  /** Notes whether it is of use to look at a word, too. */
+  private PooledBlock takeNoting(int stripe, int word, long mask) {
+    note(stripe, word, ready[at(stripe, word)] != 0);
+    return claimFound(findIn(stripe, word, mask));
+  }
+
+  private void note(int stripe, int word, boolean look) {
+    if (word < MOST_NOTED) {
+      int at = at(stripe, words);
+      long others = ready[at] & ~(1L << word);
+      ready[at] = look ? others | (1L << word) : others;
+    }
   }
 
   /**
@@ -350,6 +407,7 @@ final class ReadyBlocks {
       }
       ready[at(from, word)] &= ~found;
       ready[at(to, word)] |= found;
+      note(to, word, true);
       fetch(to, word, found);
     }
   }

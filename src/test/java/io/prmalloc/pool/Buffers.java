@@ -84,7 +84,7 @@ final class Buffers {
     ReadyBlocks ready = new ReadyBlocks(classes, 12, 0, blocks, new Stripes(stripes));
     ready.giveToFirst();
     for (Buffer buffer : buffers) {
-      ready.serve(buffer.bin(), buffer.blocks());
+      ready.serve(buffer.bin(), buffer.count(), buffer.blocks());
     }
     return ready;
   }
