@@ -117,7 +117,7 @@ final class ReadyBlocks {
   /** By size class: which word that is. */
   private final int[] wordOf;
 
-  /** By size class: that word, as 1, and further ones of which it may have as much. */
+  /** By size class: that word, as 1, and further ones of which it may have as much. Never 0. */
   private final long[] likeWords;
 
   /** By size class: all that it may have, by word; null if one word has all. */
@@ -160,6 +160,7 @@ final class ReadyBlocks {
     this.masks = new long[classes];
     this.wordOf = new int[classes];
     this.likeWords = new long[classes];
+    Arrays.fill(likeWords, 1);
     this.candidates = new long[classes][];
     this.firstCandidates = new int[classes];
     this.blocks = blocks.toArray(PooledBlock[]::new);

@@ -310,6 +310,18 @@ class ReadyBlocksTest {
     assertEquals(2, ready.take(Buffers.bytesOf(2)).bin());
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {10, 32, 33, 64, 100, 2000, 4096})
+  void shouldFindNothingWhenAClassBetweenOthersHasNoBin(int count) {
+    ReadyBlocks ready = Buffers.ready(8, Buffers.buffer(1, count), Buffers.buffer(3, count));
+    for (int sizeClass : new int[] {0, 2}) {
+      assertNull(ready.take(Buffers.bytesOf(sizeClass)));
+      assertNull(ready.takeFurther(Buffers.bytesOf(sizeClass)));
+    }
+    assertEquals(1, ready.take(Buffers.bytesOf(1)).bin());
+    assertEquals(3, ready.take(Buffers.bytesOf(3)).bin());
+  }
+
   @Test
   void shouldGiveNothingFurtherWhenOneWordHasAll() {
     ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
