@@ -313,7 +313,7 @@ class ReadyBlocksTest {
   @ParameterizedTest
   @ValueSource(ints = {10, 32, 33, 64, 100, 2000, 4096})
   void shouldFindNothingWhenAClassBetweenOthersHasNoBin(int count) {
-    ReadyBlocks ready = Buffers.ready(8, Buffers.buffer(1, count), Buffers.buffer(3, count));
+    ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(1, count), Buffers.buffer(3, count));
     for (int sizeClass : new int[] {0, 2}) {
       assertNull(ready.take(Buffers.bytesOf(sizeClass)));
       assertNull(ready.takeFurther(Buffers.bytesOf(sizeClass)));
