@@ -30,8 +30,8 @@ final class StepSequence {
   //            REPEATS steps in a row that asked for the same, the plan is made, on the planner's
   //            executor; steps go on writing down meanwhile. A tensor's life is the longest one
   //            that was seen.
-  // PLANNED    a step leases an arena. If none is free it gets shared memory, and one more arena is
-  //            made in the background, up to a limit.
+  // PLANNED    a step leases an arena. If none is free one more is made on that executor, up to a
+  //            limit; if it is not there at once the step gets shared memory.
   // SHARED     steps are served by the shared pool, and nothing is written down. After a while
   //            they are learnt again; each time that was in vain, it takes twice as long.
   //
@@ -119,6 +119,12 @@ final class StepSequence {
       used = true;
     }
     StepArena arena = leaseArena();
+    if (arena == null && phase == Phase.PLANNED) {
+      grow();
+      // It is there already if the executor does its work at once. A step that went without it
+      // could take so long that the arena would go as idle.
+      arena = leaseArena();
+    }
     if (arena != null) {
       return arena;
     }
@@ -150,24 +156,32 @@ final class StepSequence {
   }
 
   private StepMemory share() {
-    StepPlan wanted = wanted();
-    if (wanted != null && !owner.later(() -> addArena(wanted))) {
-      growing = false;
-    }
+    noteShared();
     return isGrowing() ? new LearningStep(owner, this) : new SharedStep(owner);
   }
 
-  /** The plan of which one more arena is wanted, or null. */
-  private synchronized StepPlan wanted() {
-    if (phase == Phase.PLANNED && !growing && arenas.length + leaving.size() < owner.maxArenas()) {
-      growing = true;
-      return plan;
-    }
+  private synchronized void noteShared() {
     if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
       sharedStepsWanted = Math.min(MAX_SHARED_STEPS, 2 * sharedStepsWanted);
       startLearning();
     }
-    return null;
+  }
+
+  /** Has one more arena made, up to the limit. */
+  private void grow() {
+    StepPlan wanted = wanted();
+    if (wanted != null && !owner.later(() -> addArena(wanted))) {
+      growing = false;
+    }
+  }
+
+  /** The plan of which one more arena is wanted, or null. */
+  private synchronized StepPlan wanted() {
+    if (phase != Phase.PLANNED || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
+      return null;
+    }
+    growing = true;
+    return plan;
   }
 
   private void startLearning() {

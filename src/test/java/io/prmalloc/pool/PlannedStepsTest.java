@@ -10,8 +10,10 @@ import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -274,9 +276,26 @@ class PlannedStepsTest {
     assertEquals(1, pool.stepStats().plans());
     assertEquals(1, pool.stepStats().plannedSteps());
     steps(1, 64 * KIB, 64 * KIB);
-    assertEquals(1, pool.stepStats().plannedSteps(), "no arena was there, one is made meanwhile");
+    assertEquals(2, pool.stepStats().plannedSteps(), "one is made, and at once");
+  }
+
+  @Test
+  void shouldNotWaitForAnArena() {
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    pool.close();
+    pool = builder().executor(tasks::add).build();
+    steps(StepSequence.REPEATS, 64 * KIB, 64 * KIB);
+    tasks.remove().run();
+    assertEquals(2 * 64 * KIB, pool.trimSteps(Duration.ZERO));
     steps(1, 64 * KIB, 64 * KIB);
-    assertEquals(2, pool.stepStats().plannedSteps());
+    assertEquals(0, pool.stepStats().plannedSteps());
+    assertEquals(1, tasks.size());
+    steps(1, 64 * KIB, 64 * KIB);
+    assertEquals(1, tasks.size(), "one is on the way");
+    tasks.remove().run();
+    steps(1, 64 * KIB, 64 * KIB);
+    assertEquals(1, pool.stepStats().plannedSteps());
+    assertEquals(0, tasks.size());
   }
 
   @Test

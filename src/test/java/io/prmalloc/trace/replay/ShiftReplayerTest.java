@@ -21,12 +21,6 @@ class ShiftReplayerTest {
 
   private static final Duration IDLE = Duration.ofMillis(150);
 
-  /**
-   * For planned steps of a thousand requests. While they are learnt all of those go to the system,
-   * which takes long on a busy machine; an arena that was made meanwhile must not go as idle.
-   */
-  private static final Duration LONG_IDLE = Duration.ofMillis(600);
-
   private static final int THREADS = 8;
 
   /** In a step of a model. */
@@ -69,13 +63,7 @@ class ShiftReplayerTest {
 
   private static ShiftRun run(ReplayAllocator allocator, ReplayOptions options, Trace... traces)
       throws InterruptedException {
-    return run(allocator, options, IDLE, traces);
-  }
-
-  private static ShiftRun run(
-      ReplayAllocator allocator, ReplayOptions options, Duration idle, Trace... traces)
-      throws InterruptedException {
-    ShiftRun run = new ShiftReplayer(List.of(traces), options, idle).run(allocator, null);
+    ShiftRun run = new ShiftReplayer(List.of(traces), options, IDLE).run(allocator, null);
     assertEquals(Optional.empty(), run.failure());
     assertEquals(traces.length, run.phases().size());
     return run;
@@ -185,7 +173,6 @@ class ShiftReplayerTest {
         run(
             allocator,
             OPTIONS.withThreads(1).withTouch(Touch.NONE).withMemory(Memory.MMAP),
-            allocator == ReplayAllocator.PLANNED ? LONG_IDLE : IDLE,
             two,
             eight,
             two);
