@@ -44,48 +44,56 @@ abstract class BlockStack {
   private final IndexStack free;
   private final PooledBlock[] blocks;
   private final long[] ready;
-  private final int alignment;
 
   private volatile boolean frontOpen;
 
   /**
    * @param capacity from 1 to {@link #MAX_CAPACITY}
    */
-  BlockStack(int capacity, int alignment) {
+  BlockStack(int capacity) {
     if (capacity > MAX_CAPACITY) {
       throw new IllegalArgumentException("capacity " + capacity + " exceeds " + MAX_CAPACITY);
     }
     this.free = new IndexStack(capacity);
     this.blocks = new PooledBlock[capacity];
     this.ready = new long[FIRST_WORD + wordAt(capacity - 1) + 1 + APART];
-    this.alignment = alignment;
   }
 
   private static int wordAt(int index) {
     return index >>> 6;
   }
 
-  /** Takes a block, or gives null if none is free or they are not so aligned. */
-  final PooledBlock allocate(int wantedAlignment) {
-    if (wantedAlignment > alignment) {
-      return null;
-    }
+  /** Takes a block, or gives null if none is free. */
+  final PooledBlock allocate() {
     PooledBlock block = takeReady();
     return block != null ? block : pop();
   }
 
   /** Claims the first block that has its bit set, and clears it. */
   private PooledBlock takeReady() {
-    for (long words = ready[SUMMARY]; words != 0; words &= words - 1) {
+    // One word is looked at in any case: the processor need not wait for the summary to say so.
+    return blocks.length <= Long.SIZE ? takeFrom(0) : takeFromAny();
+  }
+
+  private PooledBlock takeFromAny() {
+    PooledBlock block = null;
+    for (long words = ready[SUMMARY]; words != 0 && block == null; words &= words - 1) {
       int word = Long.numberOfTrailingZeros(words);
-      for (long found = ready[FIRST_WORD + word]; found != 0; found &= found - 1) {
-        ready[FIRST_WORD + word] &= ~(found & -found);
-        PooledBlock block = blockAt((word << 6) + Long.numberOfTrailingZeros(found));
-        if (block != null && block.claim()) {
-          return block;
-        }
+      block = takeFrom(word);
+      if (block == null) {
+        ready[SUMMARY] &= ~(1L << word);
       }
-      ready[SUMMARY] &= ~(1L << word);
+    }
+    return block;
+  }
+
+  private PooledBlock takeFrom(int word) {
+    for (long found = ready[FIRST_WORD + word]; found != 0; found &= found - 1) {
+      ready[FIRST_WORD + word] &= ~(found & -found);
+      PooledBlock block = blockAt((word << 6) + Long.numberOfTrailingZeros(found));
+      if (block != null && block.claim()) {
+        return block;
+      }
     }
     return null;
   }
@@ -140,11 +148,16 @@ abstract class BlockStack {
    *     more than 0
    */
   final int release(PooledBlock block, int index) {
-    if (frontOpen) {
-      ready[FIRST_WORD + wordAt(index)] |= 1L << index;
-      ready[SUMMARY] |= 1L << wordAt(index);
-      return 0;
-    }
+    return frontOpen ? note(wordAt(index), index) : push(block, index);
+  }
+
+  private int note(int word, int index) {
+    ready[FIRST_WORD + word] |= 1L << index;
+    ready[SUMMARY] |= 1L << word;
+    return 0;
+  }
+
+  private int push(PooledBlock block, int index) {
     // Who else may have put it on the stack did not tell.
     int count = block.claim() ? free.push(index) : 1;
     return count == 1 || count == blocks.length ? count : 0;

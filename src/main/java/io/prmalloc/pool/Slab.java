@@ -26,7 +26,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private int idleLooks;
 
   Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots, Isolation isolation) {
-    super(slots, SizeClasses.MAX_ALIGNMENT);
+    super(slots);
     this.isolation = isolation;
     this.isolated = !isolation.equals(Isolation.NONE);
     this.owner = owner;

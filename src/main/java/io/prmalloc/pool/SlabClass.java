@@ -20,19 +20,19 @@ import java.util.function.Predicate;
 final class SlabClass {
 
   // Each stripe of threads is served from a slab of its own, `serving`, without a lock; its front
-  // is open (see BlockStack). When that has no free slot, the next slab that has one takes its
-  // place, under the lock, and a new one is made only if no other stripe's slab has a slot either,
-  // not even one whose bit was lost. Who brings home the first slot of an exhausted slab queues it;
-  // who brings home the last one of a slab that does not serve gives it back, except for one spare,
-  // so that a server that breathes in and out at the edge of a slab does not pay the system for
-  // every breath.
+  // is open (see BlockStack), and threads find it in `fronts`. When that has no free slot, the next
+  // slab that has one takes its place, under the lock, and a new one is made only if no other
+  // stripe's slab has a slot either, not even one whose bit was lost. Who brings home the first
+  // slot of an exhausted slab queues it; who brings home the last one of a slab that does not serve
+  // gives it back, except for one spare, so that a server that breathes in and out at the edge of a
+  // slab does not pay the system for every breath.
   //
   // No slab is lost between the two: a slab stops serving only under the lock, by shutting its
   // front, and what came home by then is looked at right after. The push that next frees a slot in
   // it sees 1 and comes to the lock afterwards.
   //
-  // While allocations are observed, the slabs that serve stand in another array, and `serving` is
-  // empty: who looks there finds nothing and takes the slow way, which is where observers are told.
+  // While allocations are observed, `fronts` has none of them: who looks there finds nothing and
+  // takes the slow way, which is where observers are told.
   //
   // A trim takes slabs away that serve. Their stacks are closed then, so whoever still sees one
   // finds nothing in it and comes to the lock.
@@ -43,8 +43,8 @@ final class SlabClass {
   /** Slabs of more bytes serve all stripes together: one each would be too much memory. */
   private static final int MAX_STRIPED_SLAB_BYTES = 256 * 1024;
 
-  private static final int MAX_STRIPES = 8;
-
+  private final int sizeClass;
+  private final SlabFronts fronts;
   private final int slotBytes;
   private final int slots;
   private final SubAllocator source;
@@ -57,8 +57,8 @@ final class SlabClass {
   /** The slabs that serve, by stripe; null before the first. Written under the lock. */
   private final AtomicReferenceArray<Slab> serving;
 
-  /** Those that serve while allocations are observed, else null. Written under the lock. */
-  private volatile AtomicReferenceArray<Slab> observed;
+  /** Whether nobody is to find them in the fronts. Under the lock. */
+  private boolean observed;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
@@ -70,65 +70,56 @@ final class SlabClass {
   private long peakBytesReserved;
 
   /**
+   * @param fronts where the slabs that serve are found
    * @param grown told after every slab that is taken from the source
    */
   SlabClass(
-      int slotBytes,
+      int sizeClass,
+      SlabFronts fronts,
       SubAllocator source,
       Isolation isolation,
       AddressDirectory directory,
       Runnable grown) {
     this.grown = grown;
     this.isolation = isolation;
-    this.slotBytes = slotBytes;
+    this.sizeClass = sizeClass;
+    this.fronts = fronts;
+    this.slotBytes = SizeClasses.slotBytes(sizeClass);
     this.slots = Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes);
     this.source = source;
     this.directory = directory;
-    this.stripes =
-        slots * slotBytes <= MAX_STRIPED_SLAB_BYTES
-            ? Stripes.perProcessor(2, 1, MAX_STRIPES)
-            : new Stripes(1);
+    this.stripes = slots * slotBytes <= MAX_STRIPED_SLAB_BYTES ? fronts.stripes() : new Stripes(1);
     this.serving = new AtomicReferenceArray<>(stripes.count());
   }
 
-  /** Takes a slot of the slab that serves this thread's stripe, or gives null. */
-  PooledBlock take(int alignment) {
-    return takeFrom(serving.get(stripes.current()), alignment);
+  /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */
+  PooledBlock takeServed() {
+    return takeFrom(serving.get(stripes.current()));
   }
 
-  /** {@link #take}, also while that finds nothing because it is observed. */
-  PooledBlock takeServed(int alignment) {
-    return takeFrom(served().get(stripes.current()), alignment);
-  }
-
-  private AtomicReferenceArray<Slab> served() {
-    AtomicReferenceArray<Slab> now = observed;
-    return now != null ? now : serving;
-  }
-
-  /** Lets {@link #take} find nothing, or again what it can. */
+  /** Lets nobody find the slabs that serve, or again all. */
   void observe(boolean begin) {
     lock.lock();
     try {
-      AtomicReferenceArray<Slab> from = served();
-      AtomicReferenceArray<Slab> to = begin ? new AtomicReferenceArray<>(stripes.count()) : serving;
-      if (from == to || (begin && observed != null)) {
-        return;
-      }
+      observed = begin;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
-        to.set(stripe, from.get(stripe));
-      }
-      observed = begin ? to : null;
-      for (int stripe = 0; stripe < stripes.count() && begin; stripe++) {
-        serving.set(stripe, null);
+        show(stripe);
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private static PooledBlock takeFrom(Slab slab, int alignment) {
-    return slab == null ? null : slab.allocate(alignment);
+  /** Has the slab that serves a stripe found, unless it is observed. */
+  private void show(int stripe) {
+    Slab slab = observed ? null : serving.get(stripe);
+    for (int front = stripe; front < fronts.stripes().count(); front += stripes.count()) {
+      fronts.set(front, sizeClass, slab);
+    }
+  }
+
+  private static PooledBlock takeFrom(Slab slab) {
+    return slab == null ? null : slab.allocate();
   }
 
   /**
@@ -137,24 +128,24 @@ final class SlabClass {
    * @throws io.prmalloc.OutOfNativeMemoryException if a slab is needed and not to be had
    * @throws IllegalStateException if the allocator is closed
    */
-  PooledBlock allocateFromNext(int alignment) {
+  PooledBlock allocateFromNext() {
     lock.lock();
     try {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
       }
       int stripe = stripes.current();
-      PooledBlock block = takeFrom(served().get(stripe), alignment);
+      PooledBlock block = takeFrom(serving.get(stripe));
       while (block == null) {
         Slab next = withFreeSlots.poll();
-        if (next == null && served().get(stripe) != null) {
-          block = takeFromOthers(stripe, alignment);
+        if (next == null && serving.get(stripe) != null) {
+          block = takeFromOthers(stripe);
           if (block != null) {
             break;
           }
         }
         serve(stripe, next != null ? next : grow());
-        block = takeFrom(served().get(stripe), alignment);
+        block = takeFrom(serving.get(stripe));
       }
       return block;
     } finally {
@@ -163,16 +154,16 @@ final class SlabClass {
   }
 
   /** A slot of a slab that serves another stripe, or one that no bit tells of, or null. */
-  private PooledBlock takeFromOthers(int stripe, int alignment) {
+  private PooledBlock takeFromOthers(int stripe) {
     PooledBlock block = null;
     for (int i = 1; i < stripes.count() && block == null; i++) {
-      block = takeFrom(served().get(stripes.after(stripe, i)), alignment);
+      block = takeFrom(serving.get(stripes.after(stripe, i)));
     }
     for (int i = 0; i < stripes.count() && block == null; i++) {
-      Slab slab = served().get(stripes.after(stripe, i));
+      Slab slab = serving.get(stripes.after(stripe, i));
       if (slab != null) {
         slab.gather();
-        block = takeFrom(slab, alignment);
+        block = takeFrom(slab);
       }
     }
     return block;
@@ -184,7 +175,8 @@ final class SlabClass {
       spare = null;
     }
     slab.openFront();
-    Slab exhausted = served().getAndSet(stripe, slab);
+    Slab exhausted = serving.getAndSet(stripe, slab);
+    show(stripe);
     if (exhausted != null) {
       exhausted.shutFront();
       slabChanged(exhausted);
@@ -266,8 +258,9 @@ final class SlabClass {
       spare = null;
     }
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
-      if (served().get(stripe) == slab) {
-        served().set(stripe, null);
+      if (serving.get(stripe) == slab) {
+        serving.set(stripe, null);
+        show(stripe);
       }
     }
   }
@@ -305,7 +298,8 @@ final class SlabClass {
     try {
       closed = true;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
-        served().set(stripe, null);
+        serving.set(stripe, null);
+        show(stripe);
       }
       spare = null;
       for (Slab slab : List.copyOf(slabs)) {

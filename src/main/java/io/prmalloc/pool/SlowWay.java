@@ -16,8 +16,7 @@ final class SlowWay {
 
   // In order: what the first look would have found, were it not barred for observers or isolation
   // (which is as quick, but for the telling); another block of the pool; a block more for a bin
-  // that goes on
-  // missing; memory from outside.
+  // that goes on missing; memory from outside.
 
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
@@ -53,8 +52,8 @@ final class SlowWay {
       return takeForHandle(bytes, alignment, depth - 1);
     }
     Requests.checkBytes(bytes);
-    boolean chunk = bytes > LifetimePolicy.SMALL_BYTES;
-    Block slot = chunk ? null : pool.takeReady(bytes, alignment, 0, 0);
+    boolean fits = bytes <= LifetimePolicy.SMALL_BYTES && alignment <= Allocator.DEFAULT_ALIGNMENT;
+    Block slot = fits ? small.take((int) bytes, alignment) : null;
     return slot != null ? slot : take(bytes, alignment, 0, 0);
   }
 

@@ -12,7 +12,10 @@ import io.prmalloc.SubAllocator;
  */
 final class SmallBlocks {
 
+  private static final int MAX_STRIPES = 8;
+
   private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
+  private final SlabFronts fronts = new SlabFronts(Stripes.perProcessor(2, 1, MAX_STRIPES));
 
   /** What isolation needs in each slot. */
   private final int roomBytes;
@@ -25,29 +28,34 @@ final class SmallBlocks {
       SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
     this.roomBytes = isolation.roomBytes();
     for (int i = 0; i < classes.length; i++) {
-      classes[i] = new SlabClass(SizeClasses.slotBytes(i), source, isolation, directory, grown);
+      classes[i] = new SlabClass(i, fronts, source, isolation, directory, grown);
     }
   }
 
-  private SlabClass classOf(int totalBytes, int alignment) {
-    return classes[SizeClasses.classOf(totalBytes + roomBytes, alignment)];
+  private int classOf(int totalBytes, int alignment) {
+    return SizeClasses.classOf(totalBytes + roomBytes, alignment);
+  }
+
+  /** {@link #take} out of line, or an allocation would be too large to be inlined. */
+  PooledBlock takeOutOfLine(int totalBytes, int alignment) {
+    return takeOutOfLine(totalBytes, alignment, OutOfLine.DEPTH);
+  }
+
+  private PooledBlock takeOutOfLine(int totalBytes, int alignment, int depth) {
+    return depth > 0
+        ? takeOutOfLine(totalBytes, alignment, depth - 1)
+        : take(totalBytes, alignment);
   }
 
   /** Takes a slot if one is at hand, or gives null; parameters as {@link #allocateSlowly}. */
   PooledBlock take(int totalBytes, int alignment) {
-    return take(totalBytes, alignment, OutOfLine.DEPTH);
-  }
-
-  /** Out of line, or an allocation would be too large to be inlined: see {@link OutOfLine}. */
-  private PooledBlock take(int totalBytes, int alignment, int depth) {
-    return depth > 0
-        ? take(totalBytes, alignment, depth - 1)
-        : classOf(totalBytes, alignment).take(alignment);
+    Slab slab = fronts.slab(classOf(totalBytes, alignment));
+    return slab == null ? null : slab.allocate();
   }
 
   /** What {@link #take} would have found, were it not barred. */
   PooledBlock takeObserved(int totalBytes, int alignment) {
-    return classOf(totalBytes, alignment).takeServed(alignment);
+    return classes[classOf(totalBytes, alignment)].takeServed();
   }
 
   /**
@@ -57,9 +65,9 @@ final class SmallBlocks {
    * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
    */
   PooledBlock allocateSlowly(int totalBytes, int alignment) {
-    SlabClass slots = classOf(totalBytes, alignment);
-    PooledBlock block = slots.takeServed(alignment);
-    return block != null ? block : slots.allocateFromNext(alignment);
+    SlabClass slots = classes[classOf(totalBytes, alignment)];
+    PooledBlock block = slots.takeServed();
+    return block != null ? block : slots.allocateFromNext();
   }
 
   /** Lets {@link #take} find nothing, or again what it can. One thread at a time. */

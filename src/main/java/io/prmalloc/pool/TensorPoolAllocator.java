@@ -275,7 +275,7 @@ public final class TensorPoolAllocator implements Allocator {
       return null;
     }
     return bytes <= LifetimePolicy.SMALL_BYTES
-        ? small.take((int) bytes + smallHeader, alignment)
+        ? small.takeOutOfLine((int) bytes + smallHeader, alignment)
         : ready.take(bytes + largeHeader);
   }
 

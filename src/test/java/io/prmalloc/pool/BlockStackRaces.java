@@ -30,7 +30,12 @@ public final class BlockStackRaces {
     // It knows nothing of the slab, and so does nothing when it hears of it.
     private static final SlabClass OWNER =
         new SlabClass(
-            SLOT_BYTES, Buffers.source(), Isolation.NONE, new AddressDirectory(), () -> {});
+            SizeClasses.classOf(SLOT_BYTES, 64),
+            new SlabFronts(new Stripes(1)),
+            Buffers.source(),
+            Isolation.NONE,
+            new AddressDirectory(),
+            () -> {});
 
     private static final PoolObserver[] OBSERVERS = {
       new PoolObserver() {
@@ -69,12 +74,12 @@ public final class BlockStackRaces {
     Slots() {
       slab.openFront();
       for (int slot = 0; slot < SLOTS; slot++) {
-        slab.allocate(64).openRaw(1, 0);
+        slab.allocate().openRaw(1, 0);
       }
     }
 
     int take() {
-      PooledBlock block = slab.allocate(64);
+      PooledBlock block = slab.allocate();
       if (block == null) {
         return 0;
       }
@@ -90,7 +95,7 @@ public final class BlockStackRaces {
 
     /** Takes what was closed again, such that its close has something to tell. */
     void observe() {
-      slab.allocate(64).takenBefore(OBSERVERS, 1, 64).openRaw(1, 0);
+      slab.allocate().takenBefore(OBSERVERS, 1, 64).openRaw(1, 0);
     }
   }
 

@@ -36,7 +36,7 @@ class BlockStackTest {
   }
 
   private BlockStack stack(int capacity) {
-    return new BlockStack(capacity, 64) {
+    return new BlockStack(capacity) {
       @Override
       PooledBlock create(int index) {
         return block(index);
@@ -57,9 +57,9 @@ class BlockStackTest {
   private static PooledBlock[] takeAll(BlockStack stack, int capacity) {
     PooledBlock[] all = new PooledBlock[capacity];
     for (int i = 0; i < capacity; i++) {
-      all[i] = stack.allocate(64);
+      all[i] = stack.allocate();
     }
-    assertNull(stack.allocate(64));
+    assertNull(stack.allocate());
     return all;
   }
 
@@ -104,8 +104,8 @@ class BlockStackTest {
     comeHome(stack, both[0]);
     stack.shutFront();
     assertEquals(1, stack.freeBlocks());
-    assertSame(both[0], stack.allocate(64));
-    assertNull(stack.allocate(64));
+    assertSame(both[0], stack.allocate());
+    assertNull(stack.allocate());
   }
 
   @Test
@@ -115,12 +115,12 @@ class BlockStackTest {
     stack.openFront();
     comeHome(stack, both[1]);
     assertTrue(both[1].claim());
-    assertNull(stack.allocate(64), "its bit is cleared, for it is busy");
+    assertNull(stack.allocate(), "its bit is cleared, for it is busy");
     both[1].giveUp();
-    assertNull(stack.allocate(64));
+    assertNull(stack.allocate());
     stack.gather();
-    assertSame(both[1], stack.allocate(64));
-    assertNull(stack.allocate(64));
+    assertSame(both[1], stack.allocate());
+    assertNull(stack.allocate());
   }
 
   @Test
@@ -141,13 +141,13 @@ class BlockStackTest {
     PooledBlock[] both = takeAll(stack, 2);
     comeHome(stack, both[0]);
     assertFalse(stack.retire());
-    assertSame(both[0], stack.allocate(64));
+    assertSame(both[0], stack.allocate());
     comeHome(stack, both[1]);
     comeHome(stack, both[0]);
     assertTrue(stack.retire());
-    assertNull(stack.allocate(64));
+    assertNull(stack.allocate());
     stack.reopen();
-    assertNotSame(stack.allocate(64), stack.allocate(64));
+    assertNotSame(stack.allocate(), stack.allocate());
   }
 
   @Test
@@ -162,7 +162,7 @@ class BlockStackTest {
   void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
     Map<Integer, Integer> tries = new HashMap<>();
     BlockStack stack =
-        new BlockStack(2, 64) {
+        new BlockStack(2) {
           @Override
           PooledBlock create(int index) {
             if (tries.merge(index, 1, Integer::sum) == 1) {
@@ -171,16 +171,11 @@ class BlockStackTest {
             return block(index);
           }
         };
-    assertThrows(OutOfMemoryError.class, () -> stack.allocate(64));
+    assertThrows(OutOfMemoryError.class, () -> stack.allocate());
     assertTrue(stack.allHome());
-    PooledBlock block = stack.allocate(64);
+    PooledBlock block = stack.allocate();
     assertSame(stack.blocks()[0], block);
     assertEquals(1, stack.freeBlocks());
     assertEquals(new TreeMap<>(Map.of(0, 2)), new TreeMap<>(tries));
-  }
-
-  @Test
-  void shouldGiveNothingWhenTheAlignmentIsMoreThanItsOwn() {
-    assertNull(stack(2).allocate(128));
   }
 }

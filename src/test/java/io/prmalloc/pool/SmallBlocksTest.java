@@ -2,7 +2,9 @@ package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -295,5 +297,53 @@ class SmallBlocksTest {
     assertEquals(1, small.slabs());
     giveBack(lost);
     out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldHaveOneSlabOfLargeSlotsAtHandForAllThreadsAndOneOfSmallForEachStripe()
+      throws Exception {
+    PooledBlock large = take(32 * 1024, 64);
+    PooledBlock little = take(100, 64);
+    Stripes stripes = Stripes.perProcessor(2, 1, 8);
+    int own = stripes.current();
+    Threads.run(
+        2 * stripes.count(),
+        thread -> {
+          PooledBlock taken = small.take(32 * 1024, 64);
+          assertNotNull(taken);
+          taken.openRaw(1, 0);
+          giveBack(taken);
+          PooledBlock slot = small.take(100, 64);
+          assertEquals(stripes.current() == own, slot != null);
+          if (slot != null) {
+            slot.openRaw(1, 0);
+            giveBack(slot);
+          }
+        });
+    giveBack(large);
+    giveBack(little);
+  }
+
+  @Test
+  void shouldHaveNothingAtHandWhileItIsObserved() {
+    giveBack(take(100, 64));
+    small.observe(true);
+    assertNull(small.take(100, 64));
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 1000; i++) {
+      PooledBlock block = small.takeObserved(100, 64);
+      out.add(block != null ? block : small.allocateSlowly(100, 64));
+      out.get(i).openRaw(100, 0);
+      assertNull(small.take(100, 64), "nor is a slab that came to serve meanwhile");
+    }
+    out.forEach(SmallBlocksTest::giveBack);
+    small.trim();
+    assertNull(small.takeObserved(100, 64));
+    PooledBlock next = small.allocateSlowly(100, 64);
+    small.observe(false);
+    PooledBlock other = small.take(100, 64);
+    assertSame(next.region(), other.region());
+    next.giveUp();
+    other.giveUp();
   }
 }
