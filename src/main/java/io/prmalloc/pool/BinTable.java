@@ -95,9 +95,12 @@ final class BinTable {
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
             blocks());
+    // Of several the stripes' words are asked, though to ask a few blocks takes less by itself: to
+    // look at a block is to fetch a cache line that its owner is about to write, and the bit that
+    // the owner keeps of a block that is gone sends it the slow way.
     this.noted =
         buffer ->
-            buffer.hasFewBlocks()
+            buffer.isSingle()
                 ? buffer.claimFirst()
                 : ready.takeFromAny(buffer.firstNumber(), buffer.count());
     for (Bin bin : ascending) {

@@ -15,8 +15,6 @@ final class Buffer {
   /** How many blocks a request asks on average, at most, before it takes a bin for exhausted. */
   private static final int ASKED_BLOCKS = 64;
 
-  private static final int FEW_BLOCKS = 4;
-
   private final int bin;
   private final long strideBytes;
   private final int alignment;
@@ -61,19 +59,14 @@ final class Buffer {
             .toArray(PooledBlock[]::new);
   }
 
-  /** Whether it takes less to ask all blocks than to look at what all stripes have ready. */
-  boolean hasFewBlocks() {
-    return blocks.length <= FEW_BLOCKS;
+  /** Whether it has one block only. Those that came later do, and in no stripe are they noted. */
+  boolean isSingle() {
+    return blocks.length == 1;
   }
 
-  /** Claims a block that is home when it is asked, or gives null. For few blocks. */
+  /** Claims the first block if it is home, or gives null. */
   PooledBlock claimFirst() {
-    for (PooledBlock block : blocks) {
-      if (block.claimFromAny()) {
-        return block;
-      }
-    }
-    return null;
+    return blocks[0].claimFromAny() ? blocks[0] : null;
   }
 
   /**

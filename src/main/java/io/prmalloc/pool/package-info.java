@@ -3,11 +3,11 @@
  * page fault or garbage.
  *
  * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build. Behind it: small requests
- * come from slabs of a size class each ({@code SmallBlocks}, {@code SlabClass}, {@code Slab}, whose
- * slots are a {@code BlockStack}); planned ones from the {@code Arena}, the one reservation of a
- * plan, which is carved into a {@code Buffer} of equal chunks per {@code Bin}; everything else from
- * the sub-allocator ({@code SlowWay}). What a thread gave back last lies in {@code ReadyBlocks},
- * where a request looks first.
+ * come from slabs of a size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code SlabClass},
+ * {@code Slab}, whose slots are a {@code BlockStack}); planned ones from the {@code Arena}, the one
+ * reservation of a plan, which is carved into a {@code Buffer} of equal chunks per {@code Bin};
+ * everything else from the sub-allocator ({@code SlowWay}). What a thread gave back last lies in
+ * {@code ReadyBlocks}, where a request looks first.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepArena}); plans of the shared pool are
