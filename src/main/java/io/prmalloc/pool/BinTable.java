@@ -101,7 +101,7 @@ final class BinTable {
     this.noted =
         buffer ->
             buffer.isSingle()
-                ? buffer.claimFirst()
+                ? buffer.claimSingle()
                 : ready.takeFromAny(buffer.firstNumber(), buffer.count());
     for (Bin bin : ascending) {
       List<PooledBlock> candidates =

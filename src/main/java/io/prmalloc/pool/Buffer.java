@@ -64,8 +64,8 @@ final class Buffer {
     return blocks.length == 1;
   }
 
-  /** Claims the first block if it is home, or gives null. */
-  PooledBlock claimFirst() {
+  /** Claims the only block if it is home, or gives null. */
+  PooledBlock claimSingle() {
     return blocks[0].claimFromAny() ? blocks[0] : null;
   }
 

@@ -92,9 +92,7 @@ final class StepSequence {
 
   // Under the lock of this object. The executor is asked without it, for that may do its work at
   // once and on the same thread.
-  private Recording recording;
-  private int repeats;
-  private int learntSteps;
+  private final StepRepeats latest = new StepRepeats();
   private volatile boolean planning;
   private volatile boolean growing;
   private int outcomes;
@@ -186,9 +184,7 @@ final class StepSequence {
 
   private void startLearning() {
     phase = Phase.LEARNING;
-    recording = null;
-    repeats = 0;
-    learntSteps = 0;
+    latest.begin();
   }
 
   /**
@@ -206,21 +202,12 @@ final class StepSequence {
     if (phase != Phase.LEARNING) {
       return false;
     }
-    learntSteps++;
-    if (step == null) {
-      repeats = 0;
-    } else if (recording != null && recording.repeats(step)) {
-      recording = recording.longest(step);
-      repeats++;
-    } else {
-      recording = step;
-      repeats = 1;
-    }
-    if (repeats >= REPEATS && !planning) {
+    latest.add(step);
+    if (latest.count() >= REPEATS && !planning) {
       planning = true;
       return true;
     }
-    if (learntSteps >= MAX_LEARNING_STEPS && repeats < REPEATS) {
+    if (latest.steps() >= MAX_LEARNING_STEPS && latest.count() < REPEATS) {
       stopPlanning();
     }
     return false;
@@ -229,13 +216,13 @@ final class StepSequence {
   private void stopPlanning() {
     phase = Phase.SHARED;
     sharedSteps = 0;
-    recording = null;
+    latest.begin();
   }
 
   private void makePlan() {
     Recording planned;
     synchronized (this) {
-      planned = recording;
+      planned = latest.recording();
       if (planned == null) {
         planning = false;
         return;
@@ -267,7 +254,7 @@ final class StepSequence {
       }
       return;
     }
-    if (recording == null || !recording.repeats(planned)) {
+    if (!latest.isOf(planned)) {
       // The traffic has changed while the plan was made.
       first.tryRelease();
       return;
@@ -278,7 +265,6 @@ final class StepSequence {
   private void serve(StepPlan made, StepArena first) {
     FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     plan = made;
-    recording = made.recording();
     outcomes = 0;
     // Release: publishes the arena; its acquire is the read in lease.
     arenas = new StepArena[] {first};

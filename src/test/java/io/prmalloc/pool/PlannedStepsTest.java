@@ -10,10 +10,8 @@ import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -264,38 +262,6 @@ class PlannedStepsTest {
     // This thread is the one that owned it, and here it is: the memory can go.
     assertEquals(128 * KIB, pool.trimSteps(Duration.ofDays(1)));
     assertEquals(1, pool.stepStats().arenas());
-  }
-
-  @Test
-  void shouldGiveIdleArenasBack() {
-    steps(StepSequence.REPEATS + 1, 64 * KIB, 64 * KIB);
-    assertEquals(0, pool.trimSteps(Duration.ofDays(1)));
-    long bytes = pool.stepStats().arenaBytes();
-    assertEquals(bytes, pool.trimSteps(Duration.ZERO));
-    assertEquals(0, source.bytesReserved());
-    assertEquals(1, pool.stepStats().plans());
-    assertEquals(1, pool.stepStats().plannedSteps());
-    steps(1, 64 * KIB, 64 * KIB);
-    assertEquals(2, pool.stepStats().plannedSteps(), "one is made, and at once");
-  }
-
-  @Test
-  void shouldNotWaitForAnArena() {
-    Queue<Runnable> tasks = new ArrayDeque<>();
-    pool.close();
-    pool = builder().executor(tasks::add).build();
-    steps(StepSequence.REPEATS, 64 * KIB, 64 * KIB);
-    tasks.remove().run();
-    assertEquals(2 * 64 * KIB, pool.trimSteps(Duration.ZERO));
-    steps(1, 64 * KIB, 64 * KIB);
-    assertEquals(0, pool.stepStats().plannedSteps());
-    assertEquals(1, tasks.size());
-    steps(1, 64 * KIB, 64 * KIB);
-    assertEquals(1, tasks.size(), "one is on the way");
-    tasks.remove().run();
-    steps(1, 64 * KIB, 64 * KIB);
-    assertEquals(1, pool.stepStats().plannedSteps());
-    assertEquals(0, tasks.size());
   }
 
   @Test
