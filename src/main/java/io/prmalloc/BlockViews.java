@@ -73,7 +73,7 @@ abstract class BlockViews extends BlockClaims {
     this.region = region;
     this.offset = offset;
     this.capacityBytes = capacityBytes;
-    this.view = region.buffer().slice(offset, capacityBytes);
+    this.view = region.buffer().slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
   }
 
   /** All of a region, and the only user of its buffer. */
@@ -96,12 +96,14 @@ abstract class BlockViews extends BlockClaims {
   }
 
   // Written only if it must be: the collector may put the views of two blocks side by side, and
-  // then two threads that use them would write to one cache line.
+  // then two threads that use them would write to one cache line. The limit is often not what the
+  // last use left; the rest always is, if no user changed it.
   private static void adjustView(ByteBuffer buffer, int bytes) {
-    if (buffer.limit() != bytes
-        || buffer.position() != 0
-        || buffer.order() != ByteOrder.nativeOrder()) {
-      buffer.clear().limit(bytes).order(ByteOrder.nativeOrder());
+    if (buffer.position() != 0 || buffer.order() != ByteOrder.nativeOrder()) {
+      buffer.clear().order(ByteOrder.nativeOrder());
+    }
+    if (buffer.limit() != bytes) {
+      buffer.limit(bytes);
     }
   }
 
