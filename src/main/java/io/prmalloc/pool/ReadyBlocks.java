@@ -4,6 +4,7 @@ import io.prmalloc.Block;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Where to look for a free block: a bit for each that came home, by stripe.
@@ -29,8 +30,9 @@ final class ReadyBlocks {
   //
   // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
-  // smallest. That is a mask for each word, from that of its first block on. Mostly that one is all
-  // there is; larger plans, as those for steps of several threads are, need the others.
+  // smallest. That is a mask for each word, from that of its first block on. The quick way looks at
+  // one; a bin that is not all in what is left of a word begins with the next, so its own blocks
+  // are there. Who finds none of them goes on, the slow way, to those it may borrow.
   //
   // A bin may have more blocks than a word has bits. Whoever takes them one by one, as a producer
   // does, would go the slow way for all but one word's. So behind the words of a stripe is one that
@@ -163,8 +165,9 @@ final class ReadyBlocks {
     Arrays.fill(likeWords, 1);
     this.candidates = new long[classes][];
     this.firstCandidates = new int[classes];
-    this.blocks = blocks.toArray(PooledBlock[]::new);
-    this.words = wordAt(blocks.size() + Long.SIZE - 1);
+    this.blocks = new PooledBlock[PooledBlock.number(blocks, this)];
+    blocks.forEach(block -> this.blocks[block.number()] = block);
+    this.words = wordAt(this.blocks.length + Long.SIZE - 1);
     int apart = words + (words > 1 ? 1 : 0) + LEAST_WORDS - 1;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
@@ -172,9 +175,6 @@ final class ReadyBlocks {
     this.bias = new StripeBias(holds);
     this.idle = new long[ready.length];
     Arrays.fill(idle, -1L);
-    for (int number = 0; number < this.blocks.length; number++) {
-      this.blocks[number].readyIn(this, number);
-    }
     for (int stripe = 0; stripe < stripes.count() && words > 1; stripe++) {
       ready[at(stripe, words)] = -1L;
     }
@@ -189,7 +189,7 @@ final class ReadyBlocks {
     boolean first = untaken;
     if (first) {
       untaken = false;
-      Arrays.stream(blocks).forEach(this::put);
+      Arrays.stream(blocks).filter(Objects::nonNull).forEach(this::put);
     }
     return first;
   }
@@ -391,13 +391,16 @@ final class ReadyBlocks {
     return mask;
   }
 
-  /** Notes here what lies ready there, from a word on, where here is nothing else in the word. */
+  /** Notes here what lies ready there, from a word on, if here is nothing in or beside those. */
   private void moveFrom(int stripe, int fromWord, int first, int last) {
     int here = stripe();
-    for (int word = fromWord; word <= wordAt(last); word++) {
-      if (ready[at(here, word)] == 0) {
-        move(stripe, here, word, ready[at(stripe, word)] & maskOf(word, first, last));
-      }
+    int lastWord = wordAt(last);
+    long near = 0;
+    for (int word = Math.max(fromWord - 1, 0); word <= Math.min(lastWord + 1, words - 1); word++) {
+      near |= ready[at(here, word)];
+    }
+    for (int word = fromWord; near == 0 && word <= lastWord; word++) {
+      move(stripe, here, word, ready[at(stripe, word)] & maskOf(word, first, last));
     }
   }
 

@@ -123,6 +123,7 @@ final class StripeBias {
   /**
    * Takes the mark of a stripe off all blocks that are home. Nobody holds the stripe then.
    *
+   * @param blocks all there are; null where there is none
    * @return false, and nothing has changed, if another thread was in the middle of a claim, or did
    *     the same, and did not get on for a while
    */
@@ -132,7 +133,9 @@ final class StripeBias {
       return false;
     }
     for (PooledBlock block : blocks) {
-      block.unmark(stripe, holds.length - 1);
+      if (block != null) {
+        block.unmark(stripe, holds.length - 1);
+      }
     }
     if (revoked.isSomebodys()) {
       boolean wasLong = System.nanoTime() - revoked.sinceNanos() >= LONG_NANOS;

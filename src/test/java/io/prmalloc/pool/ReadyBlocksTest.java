@@ -16,6 +16,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is noted of free blocks when threads take turns, and what comes of it when it is wrong. */
@@ -91,7 +92,7 @@ class ReadyBlocksTest {
     assertEquals(3, table.take(Buffers.bytesOf(1)).number(), "the next bin borrows as well");
   }
 
-  /** More blocks than a word has bits, in bins of which some begin in the middle of a word. */
+  /** More blocks than a word has bits, in bins of which some begin behind a gap. */
   @ParameterizedTest
   @ValueSource(ints = {1, 63, 64, 65, 127, 128, 129, 1000})
   void shouldGiveEveryBlockOnceWhenThereAreMoreThanAWordHolds(int count) {
@@ -107,11 +108,29 @@ class ReadyBlocksTest {
         out.add(block.open(1));
       }
       Collections.sort(numbers);
-      assertEquals(IntStream.range(40, 40 + count).boxed().toList(), numbers);
+      assertEquals(numbersOf(second), numbers);
       out.forEach(Allocation::close);
     }
     assertEquals(0, ready.take(Buffers.bytesOf(0)).number());
-    assertEquals(40 + count, ready.take(Buffers.bytesOf(2)).number());
+    assertEquals(third.firstNumber(), ready.take(Buffers.bytesOf(2)).number());
+  }
+
+  private static List<Integer> numbersOf(Buffer buffer) {
+    return IntStream.range(0, buffer.count()).map(i -> buffer.firstNumber() + i).boxed().toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"24, 40", "25, 64", "64, 64", "65, 64", "1, 40"})
+  void shouldBeginABinWithAWordWhenItDoesNotFitInTheOneBefore(int count, int first) {
+    Buffer smaller = Buffers.buffer(0, 40);
+    Buffer buffer = Buffers.buffer(1, count);
+    Buffer larger = Buffers.buffer(2, 64);
+    ReadyBlocks ready = Buffers.ready(1, smaller, buffer, larger);
+    assertEquals(0, smaller.firstNumber());
+    assertEquals(first, buffer.firstNumber());
+    assertEquals((first + count + 63) / 64 * 64, larger.firstNumber());
+    List<Integer> quick = take(ready, 1, Math.min(count, 64));
+    assertEquals(numbersOf(buffer).subList(0, quick.size()), quick, "found at the first look");
   }
 
   /** Without asking the blocks. */
@@ -195,6 +214,23 @@ class ReadyBlocksTest {
     assertEquals(1, stolen);
     assertEquals(List.of(2, 3, NONE), take(ready, 1, 3));
     assertEquals(0, takeAny(ready, small).number());
+  }
+
+  @Test
+  void shouldStealOneWhenSomethingIsReadyHereInTheWordBeside() throws Exception {
+    Buffer small = Buffers.buffer(0, 40);
+    Buffer large = Buffers.buffer(1, 30);
+    ReadyBlocks ready = Buffers.ready(8, small, large);
+    PooledBlock out = ready.take(Buffers.bytesOf(0));
+    int stolen =
+        Buffers.onAnotherStripe(
+            new Stripes(8),
+            () -> {
+              out.open(1).close();
+              return takeAny(ready, large).number();
+            });
+    assertEquals(64, stolen);
+    assertEquals(65, ready.take(Buffers.bytesOf(1)).number(), "the others stay");
   }
 
   /** A thread that borrows, while what it should have lies with one that is idle. */
@@ -300,10 +336,10 @@ class ReadyBlocksTest {
       assertNull(ready.take(Buffers.bytesOf(1)), "none of another bin");
       assertNull(ready.takeFurther(Buffers.bytesOf(1)), "none of another bin");
       numbers.sort(null);
-      assertEquals(IntStream.range(before, before + 300).boxed().toList(), numbers);
-      // Three words at least are full of the bin's blocks; one take for each goes the slow way, and
-      // what other bins have in the first word and the last does.
-      int noted = Math.min(3, 64 - (before + 63) / 64) * 64;
+      assertEquals(numbersOf(buffer), numbers);
+      // Four words are full of the bin's blocks; one take for each goes the slow way, and those of
+      // the last word do.
+      int noted = Math.min(4, 64 - (before + 63) / 64) * 64;
       assertTrue(quick >= Math.max(1, noted - 4), quick + " found quickly, behind " + before);
       buffer.blocks().forEach(block -> block.open(1).close());
     }
