@@ -52,14 +52,14 @@ final class PooledBlock extends Block {
   }
 
   /**
-   * Gives chunks their numbers, of which there may be more: a bin that is not all in what is left
-   * of a word of bits begins with the next word.
+   * Gives all chunks of an arena their numbers. Some numbers may be left out: a bin that does not
+   * fit in what is left of a word of bits begins with the next word.
    *
    * @param chunks smallest first, those of a bin together
    * @param where they are noted when they come home
    * @return the number after the last
    */
-  static int number(List<PooledBlock> chunks, ReadyBlocks where) {
+  static int numberAll(List<PooledBlock> chunks, ReadyBlocks where) {
     Map<Integer, List<PooledBlock>> bins =
         chunks.stream().collect(groupingBy(PooledBlock::bin, LinkedHashMap::new, toList()));
     int next = 0;

@@ -63,9 +63,9 @@ final class ReadyBlocks {
   // A thread that finds nothing ready looks at the other stripes' words before it borrows further:
   // no block is stranded with a thread that is idle. So memory handed from a producer to a consumer
   // comes back by theft, and what is in flight bounds what is needed. A producer has nothing ready
-  // at all, for others close what it allocates; such a thread gets all that it finds with another
-  // of that size, so that the next requests are as quick as any and neither thread disturbs the
-  // other for a while. Threads that run steps have something ready of other sizes; they get one
+  // near that size, for others close what it allocates; such a thread gets all that it finds with
+  // another of that size, so that the next requests are as quick as any and neither thread disturbs
+  // the other for a while. Threads that run steps have something ready of such sizes; they get one
   // block, for the rest is wanted where it is.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
@@ -116,7 +116,7 @@ final class ReadyBlocks {
   /** By size class: the blocks of one word that it may have. */
   private final long[] masks;
 
-  /** By size class: which word that is. */
+  /** By size class: which word that is, the first of those that {@link #candidates} has. */
   private final int[] wordOf;
 
   /** By size class: that word, as 1, and further ones of which it may have as much. Never 0. */
@@ -125,12 +125,10 @@ final class ReadyBlocks {
   /** By size class: all that it may have, by word; null if one word has all. */
   private final long[][] candidates;
 
-  /** By size class: the first of those words. */
-  private final int[] firstCandidates;
-
   /** Told of every block that comes home; null but for a plan that was replaced. */
   private volatile Runnable listener;
 
+  /** By number; null where none has it. */
   private final PooledBlock[] blocks;
 
   /**
@@ -164,8 +162,7 @@ final class ReadyBlocks {
     this.likeWords = new long[classes];
     Arrays.fill(likeWords, 1);
     this.candidates = new long[classes][];
-    this.firstCandidates = new int[classes];
-    this.blocks = new PooledBlock[PooledBlock.number(blocks, this)];
+    this.blocks = new PooledBlock[PooledBlock.numberAll(blocks, this)];
     blocks.forEach(block -> this.blocks[block.number()] = block);
     this.words = wordAt(this.blocks.length + Long.SIZE - 1);
     int apart = words + (words > 1 ? 1 : 0) + LEAST_WORDS - 1;
@@ -207,18 +204,16 @@ final class ReadyBlocks {
    * @param all what it may have, by number
    */
   void serve(int sizeClass, int own, List<PooledBlock> all) {
-    int first = all.get(0).number();
-    int word = wordAt(first);
+    int word = wordAt(all.get(0).number());
     long[] byWord = new long[wordAt(all.get(all.size() - 1).number()) - word + 1];
     for (PooledBlock block : all) {
       byWord[wordAt(block.number()) - word] |= block.bit();
     }
     candidates[sizeClass] = byWord.length > 1 ? byWord : null;
-    firstCandidates[sizeClass] = word;
-    // Words full of the bin's own blocks, as far as they are noted; if there are none, the first.
-    int full = wordAt(first + Long.SIZE - 1);
-    int count = Math.min(wordAt(first + own), MOST_NOTED) - full;
-    wordOf[sizeClass] = count > 0 ? full : word;
+    wordOf[sizeClass] = word;
+    // Words full of the bin's own blocks, as far as they are noted: where there are such, the bin
+    // begins with one. If there are none, the first.
+    int count = Math.min(wordAt(own), MOST_NOTED - word);
     masks[sizeClass] = count > 0 ? -1L : byWord[0];
     likeWords[sizeClass] = count > 0 ? -1L >>> -count : 1;
   }
@@ -314,7 +309,7 @@ final class ReadyBlocks {
     int stripe = stripe();
     PooledBlock block = null;
     for (int i = 0; i < count && block == null; i++) {
-      block = takeNoting(stripe, firstCandidates[sizeClass] + i, all[i]);
+      block = takeNoting(stripe, wordOf[sizeClass] + i, all[i]);
     }
     return block;
   }
