@@ -116,8 +116,10 @@ class PoolPlannerTest extends PoolTests {
           });
       Thread.sleep(1);
     }
+    // The last step of the loop may have hit already, if the pool was ready before it asked.
+    long before = pool.poolStats().hits();
     pool.allocate(40_000).close();
-    assertEquals(1, pool.poolStats().hits());
+    assertEquals(before + 1, pool.poolStats().hits());
     closeAndCheck(pool);
   }
 }
