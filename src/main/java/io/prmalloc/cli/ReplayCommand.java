@@ -159,7 +159,8 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "WHICH",
       description =
           "Which plans compete for the shared pool: reference, DeepRec's three; all, those, finer"
-              + " and geometric size classes, and a packing of whole steps. Default: all.")
+              + " and geometric size classes, and a packing of whole steps, for all threads together"
+              + " or for each. Default: all.")
   private PoolPolicies policies;
 
   @Option(

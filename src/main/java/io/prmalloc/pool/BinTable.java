@@ -94,7 +94,9 @@ final class BinTable {
             directClasses,
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
-            blocks());
+            blocks(),
+            plan.concurrentSteps(),
+            Stripes.many());
     // Of several the stripes' words are asked, though to ask a few blocks takes less by itself: to
     // look at a block is to fetch a cache line that its owner is about to write, and the bit that
     // the owner keeps of a block that is gone sends it the slow way.
@@ -218,9 +220,14 @@ final class BinTable {
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
-    boolean first = ready.giveToFirst() && alignment <= MIN_ALIGNMENT;
-    PooledBlock block = first ? take(totalBytes) : null;
+    // What has no bin is nothing to have a share for.
+    boolean known = binOf(totalBytes) != null;
+    boolean given = known && ready.giveShare(false);
+    PooledBlock block = given && alignment <= MIN_ALIGNMENT ? take(totalBytes) : null;
     if (block == null) {
+      block = takeSlowly(totalBytes, alignment, noted);
+    }
+    while (block == null && known && ready.giveShare(true)) {
       block = takeSlowly(totalBytes, alignment, noted);
     }
     if (block == null) {

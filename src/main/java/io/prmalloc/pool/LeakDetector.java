@@ -54,7 +54,7 @@ final class LeakDetector implements PoolObserver {
 
   private final LeakDetection settings;
   private final Consumer<Leak> listener;
-  private final Stripes stripes = Stripes.perProcessor(4, 8, 64);
+  private final Stripes stripes = Stripes.many();
   private final int[] counters = new int[stripes.count() << COUNTER_SHIFT];
   private final AtomicLong reported = new AtomicLong();
 

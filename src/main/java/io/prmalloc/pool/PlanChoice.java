@@ -26,7 +26,7 @@ final class PlanChoice {
    */
   static KeptPool best(LifetimePlan made, PoolPolicies policies, double maxOversize) {
     KeptPool best = rehearsed(made, maxOversize);
-    for (Supplier<Optional<LifetimePlan>> other : others(made, policies)) {
+    for (Supplier<Optional<LifetimePlan>> other : others(made, policies, maxOversize)) {
       Optional<LifetimePlan> plan = other.get();
       // Blocks are only added, so what is too large without them need not be rehearsed.
       if (plan.isPresent() && plan.get().totalBytes() < bytes(best)) {
@@ -38,12 +38,13 @@ final class PlanChoice {
   }
 
   private static List<Supplier<Optional<LifetimePlan>>> others(
-      LifetimePlan made, PoolPolicies policies) {
+      LifetimePlan made, PoolPolicies policies, double maxOversize) {
     if (policies == PoolPolicies.REFERENCE) {
       return List.of();
     }
     return List.of(
         () -> StepPacking.of(made),
+        () -> StepCopies.of(made, maxOversize),
         () -> Optional.of(SizeClassPlans.geometric(made)),
         () -> Optional.of(SizeClassPlans.linear(made, SizeClassPlans.FINER_BYTES)));
   }
@@ -66,6 +67,8 @@ final class PlanChoice {
     all.add(candidate("geometric classes", SizeClassPlans.geometric(made), maxOversize));
     StepPacking.of(made)
         .ifPresent(plan -> all.add(candidate("packing of whole steps", plan, maxOversize)));
+    StepCopies.of(made, maxOversize)
+        .ifPresent(plan -> all.add(candidate("packing for each thread", plan, maxOversize)));
     return all;
   }
 

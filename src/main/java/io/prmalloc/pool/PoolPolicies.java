@@ -12,7 +12,8 @@ public enum PoolPolicies {
   REFERENCE,
   /**
    * Those, lifetime policies with finer and with geometric size classes, and a packing that looks
-   * at whole steps and lets every block serve every smaller size. The one of fewest bytes wins.
+   * at whole steps and lets every block serve every smaller size, for all threads together or as
+   * often as steps ran beside each other. The one of fewest bytes wins.
    */
   ALL;
 

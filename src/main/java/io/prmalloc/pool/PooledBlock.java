@@ -1,14 +1,8 @@
 package io.prmalloc.pool;
 
-import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.toList;
-
 import io.prmalloc.Block;
 import io.prmalloc.Isolation;
 import io.prmalloc.os.MemoryRegion;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.function.LongSupplier;
 
 /** A block of the arena or of a slab; it goes home to a word of bits or a stack. */
@@ -49,28 +43,6 @@ final class PooledBlock extends Block {
     this.slab = slab;
     this.index = index;
     this.bin = -1;
-  }
-
-  /**
-   * Gives all chunks of an arena their numbers. Some numbers may be left out: a bin that does not
-   * fit in what is left of a word of bits begins with the next word.
-   *
-   * @param chunks smallest first, those of a bin together
-   * @param where they are noted when they come home
-   * @return the number after the last
-   */
-  static int numberAll(List<PooledBlock> chunks, ReadyBlocks where) {
-    Map<Integer, List<PooledBlock>> bins =
-        chunks.stream().collect(groupingBy(PooledBlock::bin, LinkedHashMap::new, toList()));
-    int next = 0;
-    for (List<PooledBlock> bin : bins.values()) {
-      int used = next % Long.SIZE;
-      next += used > 0 && used + bin.size() > Long.SIZE ? Long.SIZE - used : 0;
-      for (PooledBlock chunk : bin) {
-        chunk.readyIn(where, next++);
-      }
-    }
-    return next;
   }
 
   /** Where a chunk is noted when it comes home, and under which number. Said once. */

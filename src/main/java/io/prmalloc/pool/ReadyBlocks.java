@@ -1,5 +1,8 @@
 package io.prmalloc.pool;
 
+import static io.prmalloc.pool.BlockNumbers.maskOf;
+import static io.prmalloc.pool.BlockNumbers.wordAt;
+
 import io.prmalloc.Block;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.Arrays;
@@ -50,7 +53,9 @@ final class ReadyBlocks {
   // would have nothing, and miss in their turn.
   //
   // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
-  // the first thread that finds nothing gets all.
+  // the first thread gets all; or each of several gets its share, if the plan has as many for each.
+  // Then none ever looks at what another one has, and finds its own in few words. What nobody came
+  // for goes to whoever would find nothing else.
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -71,9 +76,6 @@ final class ReadyBlocks {
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published.
 
-  private static final int MIN_STRIPES = 8;
-  private static final int MAX_STRIPES = 64;
-
   /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
   private static final int LEAST_WORDS = 16;
 
@@ -84,7 +86,7 @@ final class ReadyBlocks {
   static final int LOOKS = 4;
 
   /** Has nothing for anybody. */
-  static final ReadyBlocks NONE = new ReadyBlocks();
+  static final ReadyBlocks NONE = new ReadyBlocks(0, 1, 0, List.of(), 1, new Stripes(0));
 
   private final long[] ready;
 
@@ -94,8 +96,7 @@ final class ReadyBlocks {
   /** Plain, as the words: nearly right is enough. */
   private int looks;
 
-  /** Whether nobody took a block so far. Plain: of several first ones each may get all. */
-  private boolean untaken = true;
+  private final Shares shares;
 
   private final Stripes stripes;
 
@@ -107,6 +108,9 @@ final class ReadyBlocks {
   private final int stripeMask;
   private final int stripeShift;
   private final int words;
+
+  /** How many of these are of one share, in each of which the same bins lie alike. */
+  private final int shareWords;
 
   private final int intervalShift;
 
@@ -122,7 +126,7 @@ final class ReadyBlocks {
   /** By size class: that word, as 1, and further ones of which it may have as much. Never 0. */
   private final long[] likeWords;
 
-  /** By size class: all that it may have, by word; null if one word has all. */
+  /** By size class: all that it may have, by word of a share; null if one word has all. */
   private final long[][] candidates;
 
   /** Told of every block that comes home; null but for a plan that was replaced. */
@@ -136,23 +140,16 @@ final class ReadyBlocks {
    * @param intervalShift the step between size classes, as a power of two
    * @param roomBytes what every request needs beside its size
    * @param blocks all blocks, all at home, smallest first
+   * @param threads how many, from 1, are to begin with as many of each size if that can be
+   * @param stripes {@link Stripes#many}, but for tests
    */
-  ReadyBlocks(int classes, int intervalShift, int roomBytes, List<PooledBlock> blocks) {
-    this(
-        classes,
-        intervalShift,
-        roomBytes,
-        blocks,
-        Stripes.perProcessor(4, MIN_STRIPES, MAX_STRIPES));
-  }
-
-  /** Without blocks. */
-  private ReadyBlocks() {
-    this(0, 1, 0, List.of(), new Stripes(0));
-  }
-
   ReadyBlocks(
-      int classes, int intervalShift, int roomBytes, List<PooledBlock> blocks, Stripes stripes) {
+      int classes,
+      int intervalShift,
+      int roomBytes,
+      List<PooledBlock> blocks,
+      int threads,
+      Stripes stripes) {
     this.intervalShift = intervalShift;
     this.belowClasses = LifetimePolicy.SMALL_BYTES + 1L - roomBytes;
     this.stripes = stripes;
@@ -162,9 +159,12 @@ final class ReadyBlocks {
     this.likeWords = new long[classes];
     Arrays.fill(likeWords, 1);
     this.candidates = new long[classes][];
-    this.blocks = new PooledBlock[PooledBlock.numberAll(blocks, this)];
-    blocks.forEach(block -> this.blocks[block.number()] = block);
-    this.words = wordAt(this.blocks.length + Long.SIZE - 1);
+    int dividers = threads <= stripes.count() ? threads : 1;
+    BlockNumbers numbers = new BlockNumbers(blocks, this, dividers, MOST_NOTED);
+    this.blocks = numbers.blocks();
+    this.shares = new Shares(numbers.shares(), stripes);
+    this.shareWords = numbers.words();
+    this.words = wordAt(this.blocks.length);
     int apart = words + (words > 1 ? 1 : 0) + LEAST_WORDS - 1;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
@@ -177,18 +177,24 @@ final class ReadyBlocks {
     }
   }
 
-  private static int wordAt(int number) {
-    return number >>> 6;
-  }
-
-  /** Gives all blocks to the calling thread if nobody took one; answers whether it did. */
-  boolean giveToFirst() {
-    boolean first = untaken;
-    if (first) {
-      untaken = false;
-      Arrays.stream(blocks).filter(Objects::nonNull).forEach(this::put);
+  /**
+   * Gives the calling thread a share of the blocks, if there is one left; answers whether so.
+   *
+   * @param further whether it may be one more than its first
+   */
+  boolean giveShare(boolean further) {
+    int stripe = stripe();
+    int share = shares.next(stripe, further);
+    if (share == Shares.NONE) {
+      return false;
     }
-    return first;
+    Arrays.stream(blocks, (share * shareWords) << 6, ((share + 1) * shareWords) << 6)
+        .filter(Objects::nonNull)
+        .forEach(this::put);
+    for (int word = 0; word < words; word++) {
+      note(stripe, word, ready[at(stripe, word)] != 0);
+    }
+    return true;
   }
 
   /** Takes in a block that came later. Who wants it asks the block itself. */
@@ -205,17 +211,22 @@ final class ReadyBlocks {
    */
   void serve(int sizeClass, int own, List<PooledBlock> all) {
     int word = wordAt(all.get(0).number());
-    long[] byWord = new long[wordAt(all.get(all.size() - 1).number()) - word + 1];
+    int last = wordAt(all.get(all.size() - 1).number()) % shareWords;
+    long[] byWord = new long[last - word + 1];
     for (PooledBlock block : all) {
-      byWord[wordAt(block.number()) - word] |= block.bit();
+      byWord[wordAt(block.number()) % shareWords - word] |= block.bit();
     }
-    candidates[sizeClass] = byWord.length > 1 ? byWord : null;
+    candidates[sizeClass] = byWord.length * shares.count() > 1 ? byWord : null;
     wordOf[sizeClass] = word;
     // Words full of the bin's own blocks, as far as they are noted: where there are such, the bin
     // begins with one. If there are none, the first.
-    int count = Math.min(wordAt(own), MOST_NOTED - word);
+    int count = Math.min(wordAt(own / shares.count()), MOST_NOTED - word);
     masks[sizeClass] = count > 0 ? -1L : byWord[0];
-    likeWords[sizeClass] = count > 0 ? -1L >>> -count : 1;
+    long like = count > 0 ? -1L >>> -count : 1;
+    for (int share = 1; share < shares.count(); share++) {
+      like |= like << shareWords;
+    }
+    likeWords[sizeClass] = like;
   }
 
   // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
@@ -308,8 +319,10 @@ final class ReadyBlocks {
     int count = all == null ? 0 : all.length;
     int stripe = stripe();
     PooledBlock block = null;
-    for (int i = 0; i < count && block == null; i++) {
-      block = takeNoting(stripe, wordOf[sizeClass] + i, all[i]);
+    for (int i = 0; i < count; i++) {
+      for (int word = wordOf[sizeClass] + i; word < words && block == null; word += shareWords) {
+        block = takeNoting(stripe, word, all[i]);
+      }
     }
     return block;
   }
@@ -348,13 +361,21 @@ final class ReadyBlocks {
   }
 
   /**
-   * Claims one of some blocks from whichever stripe has one ready, this one first, or gives null.
+   * Claims one of a bin's blocks from whichever stripe has one ready, this one first, or gives
+   * null.
+   *
+   * @param first the number of its first block
+   * @param count how many blocks it has
    */
   PooledBlock takeFromAny(int first, int count) {
     int own = stripe();
+    int last = first + count / shares.count() - 1;
+    int apart = shareWords << 6;
     PooledBlock block = null;
-    for (int i = 0; i < stripes.count() && block == null; i++) {
-      block = takeFromStripe(stripes.after(own, i), first, first + count - 1);
+    for (int i = 0; i < stripes.count(); i++) {
+      for (int from = 0; from < blocks.length && block == null; from += apart) {
+        block = takeFromStripe(stripes.after(own, i), from + first, from + last);
+      }
     }
     return block;
   }
@@ -372,18 +393,6 @@ final class ReadyBlocks {
       }
     }
     return null;
-  }
-
-  /** The bits of a word that are of blocks from one to another. */
-  private static long maskOf(int word, int first, int last) {
-    long mask = -1L;
-    if (word == wordAt(first)) {
-      mask &= -1L << first;
-    }
-    if (word == wordAt(last)) {
-      mask &= -1L >>> -(last + 1);
-    }
-    return mask;
   }
 
   /** Notes here what lies ready there, from a word on, if here is nothing in or beside those. */

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * Runs the collected steps through the pool's own choices, on paper, and finds out how many blocks
@@ -32,8 +33,10 @@ final class Rehearsal {
   // than the one that happened to be seen: threads that run the collected steps over and over, in
   // turns of random length. The generator is seeded, so equal warm-ups give equal pools.
   //
-  // Each thread has a stripe of its own there, as it has in the pool (see ReadyBlocks): it prefers
-  // what it had before, and borrows from that before it takes the right size from another. So
+  // Each thread has a stripe of its own there, as it has in the pool (see ReadyBlocks): it begins
+  // with its share if there is one, prefers what it had before, and borrows from that before it
+  // takes the right
+  // size from another. So
   // threads lend large blocks while small ones lie ready elsewhere, and need more blocks than the
   // same lives do in the hands of one thread. When this was not rehearsed, steps of two threads
   // went on missing. What the pool gathers is not rehearsed: it puts right what happens rarely.
@@ -47,12 +50,15 @@ final class Rehearsal {
   private static final int MAX_TURN = 64;
   private static final long SEED = 0x9E3779B97F4A7C15L;
 
+  /** That of the first thread. In the one before is what no thread had yet. */
+  private static final int FIRST_STRIPE = 1;
+
   private final LifetimePlan plan;
   private final double maxOversize;
   private final int[] binIndices;
   private final int[] blocks;
 
-  /** By stripe and bin: in the first stripe is what no thread had yet. */
+  /** By stripe and bin. */
   private int[][] free;
 
   /** By bin: what all stripes have, so that nobody looks through them in vain. */
@@ -86,7 +92,7 @@ final class Rehearsal {
    * lacks.
    */
   int[] run() {
-    Script asSeen = script(plan.steps().stream().flatMap(List::stream).toList());
+    Script asSeen = asSeen();
     List<Script> steps = plan.steps().stream().map(this::script).toList();
     boolean lacked;
     int round = 0;
@@ -102,7 +108,7 @@ final class Rehearsal {
   /** By life of the first step: position of the bin that serves it, if it is alone. */
   int[] holders() {
     start();
-    Player player = new Player(List.of(script(plan.steps().get(0))), 0);
+    Player player = new Player(List.of(script(plan.steps().get(0))), FIRST_STRIPE);
     player.play(Integer.MAX_VALUE);
     return player.holders;
   }
@@ -121,6 +127,16 @@ final class Rehearsal {
     return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
   }
 
+  /** When a step's first life begins, or 0 if it has none. */
+  static long firstTick(List<AllocStats> step) {
+    return step.stream().mapToLong(AllocStats::beginTick).min().orElse(0);
+  }
+
+  /** When a step's last life ends, or 0 if it has none. */
+  static long lastTick(List<AllocStats> step) {
+    return step.stream().mapToLong(AllocStats::endTick).max().orElse(0);
+  }
+
   /** Lives as the pool meets them, in arrays, for it is played many times. */
   private static final class Script {
 
@@ -135,15 +151,45 @@ final class Rehearsal {
 
     private final long[] alignments;
 
-    Script(int[] events, int[] bins, int[] aboveEnds, long[] alignments) {
+    /** By life: which of the threads after the player's own it belongs to, from 0. */
+    private final int[] threads;
+
+    Script(int[] events, int[] bins, int[] aboveEnds, long[] alignments, int[] threads) {
       this.events = events;
       this.bins = bins;
       this.aboveEnds = aboveEnds;
       this.alignments = alignments;
+      this.threads = threads;
     }
   }
 
-  private Script script(List<AllocStats> lives) {
+  /** All steps as they overlapped, each by the first thread that was idle. */
+  private Script asSeen() {
+    List<List<AllocStats>> steps = new ArrayList<>(plan.steps());
+    steps.sort(Comparator.comparingLong(Rehearsal::firstTick));
+    long[] busyUntil = new long[plan.concurrentSteps()];
+    Arrays.fill(busyUntil, Long.MIN_VALUE);
+    List<AllocStats> lives = new ArrayList<>();
+    IntStream.Builder threads = IntStream.builder();
+    for (List<AllocStats> step : steps) {
+      int thread = 0;
+      while (thread < busyUntil.length - 1 && busyUntil[thread] > firstTick(step)) {
+        thread++;
+      }
+      busyUntil[thread] = lastTick(step);
+      lives.addAll(step);
+      for (int i = 0; i < step.size(); i++) {
+        threads.add(thread);
+      }
+    }
+    return script(lives, threads.build().toArray());
+  }
+
+  private Script script(List<AllocStats> step) {
+    return script(step, new int[step.size()]);
+  }
+
+  private Script script(List<AllocStats> lives, int[] threads) {
     int count = lives.size();
     int[] bins = new int[count];
     int[] aboveEnds = new int[count];
@@ -155,7 +201,7 @@ final class Rehearsal {
       aboveEnds[i] = aboveEnd(bins[i], (long) (life.sizeBytes() * maxOversize));
       alignments[i] = life.alignment();
     }
-    return new Script(events(lives), bins, aboveEnds, alignments);
+    return new Script(events(lives), bins, aboveEnds, alignments, threads);
   }
 
   private int aboveEnd(int bin, long mostBytes) {
@@ -168,7 +214,7 @@ final class Rehearsal {
 
   private boolean rehearse(Script script) {
     start();
-    Player player = new Player(List.of(script), 0);
+    Player player = new Player(List.of(script), FIRST_STRIPE);
     player.play(Integer.MAX_VALUE);
     return lacking;
   }
@@ -179,7 +225,7 @@ final class Rehearsal {
     for (int trial = 0; trial < interleavings(); trial++) {
       List<Player> threads = new ArrayList<>();
       for (int thread = 0; thread < plan.concurrentSteps(); thread++) {
-        threads.add(thread(steps, random, 1 + thread));
+        threads.add(thread(steps, random, FIRST_STRIPE + thread));
       }
       start();
       playInTurns(threads, random);
@@ -225,9 +271,17 @@ final class Rehearsal {
     }
   }
 
+  /** All is at home, with each thread its share, or, if that cannot be, with nobody. */
   private void start() {
-    free = new int[1 + plan.concurrentSteps()][blocks.length];
-    System.arraycopy(blocks, 0, free[0], 0, blocks.length);
+    int threads = plan.concurrentSteps();
+    free = new int[FIRST_STRIPE + threads][blocks.length];
+    if (Arrays.stream(blocks).allMatch(count -> count % threads == 0)) {
+      int[] share = Arrays.stream(blocks).map(count -> count / threads).toArray();
+      Arrays.fill(free, FIRST_STRIPE, free.length, share);
+      Arrays.setAll(free, stripe -> free[stripe].clone());
+    } else {
+      free[0] = blocks.clone();
+    }
     System.arraycopy(blocks, 0, freeOfAll, 0, blocks.length);
     lacking = false;
   }
@@ -280,9 +334,9 @@ final class Rehearsal {
         Script script = scripts.get(current);
         int event = script.events[next];
         if (event >= 0) {
-          holders[event] = take(script, event, stripe);
+          holders[event] = take(script, event, stripe + script.threads[event]);
         } else {
-          putBack(holders[~event], stripe);
+          putBack(holders[~event], stripe + script.threads[~event]);
         }
         advance();
         passAbsent();

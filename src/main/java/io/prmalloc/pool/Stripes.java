@@ -27,6 +27,11 @@ final class Stripes {
     return new Stripes(Math.min(most, Math.max(least, wanted)));
   }
 
+  /** As many as keep nearly all threads of a busy server apart. */
+  static Stripes many() {
+    return perProcessor(4, 8, 64);
+  }
+
   int count() {
     return mask + 1;
   }

@@ -7,15 +7,16 @@
  * {@code Slab}, whose slots are a {@code BlockStack}); planned ones from the {@code Arena}, the one
  * reservation of a plan, which is carved into a {@code Buffer} of equal chunks per {@code Bin};
  * everything else from the sub-allocator ({@code SlowWay}). What a thread gave back last lies in
- * {@code ReadyBlocks}, where a request looks first.
+ * {@code ReadyBlocks}, where a request looks first: bits in the order of {@code BlockNumbers}, at
+ * the beginning in {@code Shares}.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepRepeats}, {@code StepArena}); plans of
- * the shared pool are chosen ({@code PlanChoice}, {@code SizeClassPlans}, {@code StepPacking}),
- * rehearsed ({@code Rehearsal}), put in force ({@code Succession}), grow where requests go on
- * missing ({@code Growth}, {@code GrownBlocks}) and are replaced ({@code Replanner}, {@code
- * WasteWatch}, {@code RetiredBins}); who wants to hear of allocations is told by {@code PoolWatch};
- * what must be looked at from time to time is looked at by {@code Upkeep}.
+ * the shared pool are chosen ({@code PlanChoice}, {@code SizeClassPlans}, {@code StepPacking},
+ * {@code StepCopies}), rehearsed ({@code Rehearsal}), put in force ({@code Succession}), grow where
+ * requests go on missing ({@code Growth}, {@code GrownBlocks}) and are replaced ({@code Replanner},
+ * {@code WasteWatch}, {@code RetiredBins}); who wants to hear of allocations is told by {@code
+ * PoolWatch}; what must be looked at from time to time is looked at by {@code Upkeep}.
  *
  * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.kept}, {@code
  * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code

@@ -78,11 +78,16 @@ final class Buffers {
 
   /** The blocks of some buffers, all ready with the calling thread, each bin with its own. */
   static ReadyBlocks ready(int stripes, Buffer... buffers) {
+    return ready(stripes, 1, buffers);
+  }
+
+  /** The same for several threads, of which the calling one has its share. */
+  static ReadyBlocks ready(int stripes, int threads, Buffer... buffers) {
     List<PooledBlock> blocks =
         Arrays.stream(buffers).flatMap(buffer -> buffer.blocks().stream()).toList();
     int classes = 1 + Arrays.stream(buffers).mapToInt(Buffer::bin).max().orElse(0);
-    ReadyBlocks ready = new ReadyBlocks(classes, 12, 0, blocks, new Stripes(stripes));
-    ready.giveToFirst();
+    ReadyBlocks ready = new ReadyBlocks(classes, 12, 0, blocks, threads, new Stripes(stripes));
+    ready.giveShare(false);
     for (Buffer buffer : buffers) {
       ready.serve(buffer.bin(), buffer.count(), buffer.blocks());
     }
@@ -91,11 +96,20 @@ final class Buffers {
 
   /** A table whose bin 0, 1, … has so many blocks and borrows from the next one or from none. */
   static BinTable table(boolean borrows, int... blocks) {
+    return table(1, borrows, blocks);
+  }
+
+  /** The same for so many threads, without borrowing. */
+  static BinTable table(int threads, int... blocks) {
+    return table(threads, false, blocks);
+  }
+
+  private static BinTable table(int threads, boolean borrows, int... blocks) {
     List<BinPlan> bins =
         IntStream.range(0, blocks.length)
             .mapToObj(bin -> bin(bin, blocks[bin], borrows && bin + 1 < blocks.length))
             .toList();
-    LifetimePlan plan = new LifetimePlan(INTERVAL_BYTES, 0, bins, List.of(), 1);
+    LifetimePlan plan = new LifetimePlan(INTERVAL_BYTES, 0, bins, List.of(), threads);
     return BinTable.build(plan, blocks, 1, OneRegion.INSTANCE, layout(), region -> {});
   }
 

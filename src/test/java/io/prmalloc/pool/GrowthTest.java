@@ -126,7 +126,7 @@ class GrowthTest extends PoolTests {
           }
           return steps;
         };
-    assertEquals(steps, Buffers.onAnotherStripe(Stripes.perProcessor(4, 8, 64), work));
+    assertEquals(steps, Buffers.onAnotherStripe(Stripes.many(), work));
   }
 
   /** A thread that borrows, while what it should have lies with the one that was first. */

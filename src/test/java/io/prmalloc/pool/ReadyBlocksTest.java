@@ -242,7 +242,7 @@ class ReadyBlocksTest {
     table.takeSlowly(small, 64).open(1).close();
     int found =
         Buffers.onAnotherStripe(
-            Stripes.perProcessor(4, 8, 64),
+            Stripes.many(),
             () -> {
               Allocation one = table.takeSlowly(large, 64).open(1);
               Allocation two = table.takeSlowly(large, 64).open(1);
