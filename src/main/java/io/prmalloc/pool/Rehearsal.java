@@ -35,11 +35,10 @@ final class Rehearsal {
   //
   // Each thread has a stripe of its own there, as it has in the pool (see ReadyBlocks): it begins
   // with its share if there is one, prefers what it had before, and borrows from that before it
-  // takes the right
-  // size from another. So
-  // threads lend large blocks while small ones lie ready elsewhere, and need more blocks than the
-  // same lives do in the hands of one thread. When this was not rehearsed, steps of two threads
-  // went on missing. What the pool gathers is not rehearsed: it puts right what happens rarely.
+  // takes the right size from another. So threads lend large blocks while small ones lie ready
+  // elsewhere, and need more blocks than the same lives do in the hands of one thread. When this
+  // was not rehearsed, steps of two threads went on missing. What the pool gathers is not
+  // rehearsed: it puts right what happens rarely.
 
   private static final int MAX_ROUNDS = 64;
   private static final int MAX_INTERLEAVINGS = 24;
