@@ -91,12 +91,15 @@ final class Rehearsal {
    * lacks.
    */
   int[] run() {
-    Script asSeen = asSeen();
+    Script asSeen = asSeen(plan.concurrentSteps());
+    Script asOfOne = asSeen(1);
     List<Script> steps = plan.steps().stream().map(this::script).toList();
     boolean lacked;
     int round = 0;
     do {
-      lacked = rehearse(asSeen);
+      // What cannot be divided is at home with all, and the order that was seen is one of many: it
+      // is for one thread, and the interleavings are for several.
+      lacked = rehearse(isDivided() ? asSeen : asOfOne);
       if (plan.concurrentSteps() > 1) {
         lacked |= rehearseInterleaved(steps);
       }
@@ -107,7 +110,7 @@ final class Rehearsal {
   /** By life of the first step: position of the bin that serves it, if it is alone. */
   int[] holders() {
     start();
-    Player player = new Player(List.of(script(plan.steps().get(0))), FIRST_STRIPE);
+    Player player = alone(script(plan.steps().get(0)));
     player.play(Integer.MAX_VALUE);
     return player.holders;
   }
@@ -162,11 +165,11 @@ final class Rehearsal {
     }
   }
 
-  /** All steps as they overlapped, each by the first thread that was idle. */
-  private Script asSeen() {
+  /** All steps as they overlapped, each by the first thread that was idle, of so many. */
+  private Script asSeen(int threadCount) {
     List<List<AllocStats>> steps = new ArrayList<>(plan.steps());
     steps.sort(Comparator.comparingLong(Rehearsal::firstTick));
-    long[] busyUntil = new long[plan.concurrentSteps()];
+    long[] busyUntil = new long[threadCount];
     Arrays.fill(busyUntil, Long.MIN_VALUE);
     List<AllocStats> lives = new ArrayList<>();
     IntStream.Builder threads = IntStream.builder();
@@ -213,9 +216,13 @@ final class Rehearsal {
 
   private boolean rehearse(Script script) {
     start();
-    Player player = new Player(List.of(script), FIRST_STRIPE);
-    player.play(Integer.MAX_VALUE);
+    alone(script).play(Integer.MAX_VALUE);
     return lacking;
+  }
+
+  /** The first thread, or, where nothing is divided, the one that has all. */
+  private Player alone(Script script) {
+    return new Player(List.of(script), isDivided() ? FIRST_STRIPE : 0);
   }
 
   private boolean rehearseInterleaved(List<Script> steps) {
@@ -270,11 +277,16 @@ final class Rehearsal {
     }
   }
 
+  /** Whether the pool would give each thread its share. */
+  private boolean isDivided() {
+    return Arrays.stream(blocks).allMatch(count -> count % plan.concurrentSteps() == 0);
+  }
+
   /** All is at home, with each thread its share, or, if that cannot be, with nobody. */
   private void start() {
     int threads = plan.concurrentSteps();
     free = new int[FIRST_STRIPE + threads][blocks.length];
-    if (Arrays.stream(blocks).allMatch(count -> count % threads == 0)) {
+    if (isDivided()) {
       int[] share = Arrays.stream(blocks).map(count -> count / threads).toArray();
       Arrays.fill(free, FIRST_STRIPE, free.length, share);
       Arrays.setAll(free, stripe -> free[stripe].clone());
