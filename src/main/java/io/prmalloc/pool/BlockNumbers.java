@@ -32,7 +32,8 @@ final class BlockNumbers {
    * @param chunks smallest first, those of a bin together
    * @param where they are noted when they come home
    * @param threads how many are to have a share of their own, from 1; there is but one share if the
-   *     bins cannot be divided by this, or would take more words than may be
+   *     bins cannot be divided by this
+   * @param mostWords there is but one share, too, if all together would take more words than this
    */
   BlockNumbers(List<PooledBlock> chunks, ReadyBlocks where, int threads, int mostWords) {
     Collection<List<PooledBlock>> bins =

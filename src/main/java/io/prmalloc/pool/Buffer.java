@@ -109,7 +109,7 @@ final class Buffer {
     return bin;
   }
 
-  /** The number of the first block; those of the others follow. */
+  /** The number of the first block; those of the others of its share follow. */
   int firstNumber() {
     return blocks[0].number();
   }

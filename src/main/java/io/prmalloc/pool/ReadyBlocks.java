@@ -319,7 +319,7 @@ final class ReadyBlocks {
     int count = all == null ? 0 : all.length;
     int stripe = stripe();
     PooledBlock block = null;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && block == null; i++) {
       for (int word = wordOf[sizeClass] + i; word < words && block == null; word += shareWords) {
         block = takeNoting(stripe, word, all[i]);
       }
@@ -372,7 +372,7 @@ final class ReadyBlocks {
     int last = first + count / shares.count() - 1;
     int apart = shareWords << 6;
     PooledBlock block = null;
-    for (int i = 0; i < stripes.count(); i++) {
+    for (int i = 0; i < stripes.count() && block == null; i++) {
       for (int from = 0; from < blocks.length && block == null; from += apart) {
         block = takeFromStripe(stripes.after(own, i), from + first, from + last);
       }

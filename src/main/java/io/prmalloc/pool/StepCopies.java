@@ -17,7 +17,12 @@ final class StepCopies {
 
   private StepCopies() {}
 
-  /** A plan of so many copies, or empty if no two steps ran beside each other. */
+  /**
+   * A plan of so many copies, or empty if no two steps ran beside each other or {@link StepPacking}
+   * is not for them.
+   *
+   * @param maxOversize as in {@link BinTable#build}
+   */
   static Optional<LifetimePlan> of(LifetimePlan made, double maxOversize) {
     int copies = made.concurrentSteps();
     if (copies < 2) {
