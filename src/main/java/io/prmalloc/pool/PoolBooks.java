@@ -67,8 +67,8 @@ final class PoolBooks {
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
     steps.addTo(counts);
-    retired.addTo(counts);
     BinTable table = bins.get();
+    retired.addTo(counts, table);
     if (table != null) {
       table.addTo(counts);
     }
@@ -130,8 +130,8 @@ final class PoolBooks {
     PoolCounts smallCounts = new PoolCounts();
     small.addTo(smallCounts);
     PoolCounts planned = new PoolCounts();
-    retired.addTo(planned);
     BinTable table = bins.get();
+    retired.addTo(planned, table);
     if (table != null) {
       table.addTo(planned);
     }
@@ -144,7 +144,7 @@ final class PoolBooks {
         table == null ? 0 : table.intervalBytes(),
         table == null ? 0 : table.planBytes(),
         table == null ? 0 : table.addedBlocks(),
-        (table == null ? 0 : table.arenaBytes()) + retired.arenaBytes(),
+        (table == null ? 0 : table.arenaBytes()) + retired.arenaBytes(table),
         packedSteps,
         retired.count());
   }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
 
 /**
  * Plans of the shared pool that were replaced, until the last of their blocks is back.
@@ -11,6 +12,9 @@ import java.util.concurrent.locks.Lock;
  * <p>Threading: as each method says.
  */
 final class RetiredBins {
+
+  // A table is here before the next one serves, or an address in it would be nobody's for a moment.
+  // So for that moment it is in both places, and whoever counts says what serves.
 
   /** The pool's lifecycle. */
   private final Lock lock;
@@ -28,10 +32,9 @@ final class RetiredBins {
   }
 
   /**
-   * Takes over a table that serves no more. Its memory goes at once, or by whoever brings its last
-   * block home.
+   * Takes in a table that still serves and is about to be replaced.
    *
-   * <p>Threading: under the lock.
+   * <p>Threading: under the lock, which is kept until {@link #release}.
    */
   @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
   void add(BinTable table) {
@@ -39,6 +42,15 @@ final class RetiredBins {
     List<BinTable> more = new ArrayList<>(tables);
     more.add(table);
     tables = List.copyOf(more);
+  }
+
+  /**
+   * Lets the memory of a table go that was replaced: at once, or by whoever brings its last block
+   * home.
+   *
+   * <p>Threading: under the lock.
+   */
+  void release(BinTable table) {
     table.tellWhenHome(() -> tryFree(table));
     tryFree(table);
   }
@@ -96,14 +108,26 @@ final class RetiredBins {
     return null;
   }
 
-  /** Adds up the blocks, also of those that are gone. Threading: any thread. */
-  void addTo(PoolCounts counts) {
+  /**
+   * Adds up the blocks, also of those that are gone. Threading: any thread.
+   *
+   * @param serving what is counted elsewhere; may be null
+   */
+  void addTo(PoolCounts counts, BinTable serving) {
     counts.uses += goneUses.sum();
-    tables.forEach(table -> table.addTo(counts));
+    allBut(serving).forEach(table -> table.addTo(counts));
   }
 
-  /** Bytes of the arenas that are still there. Threading: any thread. */
-  long arenaBytes() {
-    return tables.stream().mapToLong(BinTable::arenaBytes).sum();
+  /**
+   * Bytes of the arenas that are still there. Threading: any thread.
+   *
+   * @param serving as of {@link #addTo}
+   */
+  long arenaBytes(BinTable serving) {
+    return allBut(serving).mapToLong(BinTable::arenaBytes).sum();
+  }
+
+  private Stream<BinTable> allBut(BinTable serving) {
+    return tables.stream().filter(table -> table != serving);
   }
 }

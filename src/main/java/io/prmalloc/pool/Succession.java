@@ -97,12 +97,13 @@ final class Succession {
       }
       Takeover takeover = takeovers.get();
       BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
-      if (before != null) {
+      if (before == null) {
+        pool.publish(table);
+      } else {
         table.countOnFrom(before);
-      }
-      pool.publish(table);
-      if (before != null) {
         retired.add(before);
+        pool.publish(table);
+        retired.release(before);
       }
       takeover.finish(table.arenaBytes(), () -> populate(table));
     } finally {

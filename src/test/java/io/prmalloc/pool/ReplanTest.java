@@ -164,6 +164,70 @@ class ReplanTest {
     assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(old));
   }
 
+  /** Does something the moment a new plan has begun to serve, when the peak is noted. */
+  private static final class MeddlingSource implements SubAllocator {
+    private final SubAllocator behind;
+    private Runnable meddling = () -> {};
+
+    MeddlingSource(SubAllocator behind) {
+      this.behind = behind;
+    }
+
+    @Override
+    public MemoryRegion alloc(long alignment, long bytes) {
+      return behind.alloc(alignment, bytes);
+    }
+
+    @Override
+    public void free(MemoryRegion region) {
+      behind.free(region);
+    }
+
+    @Override
+    public long bytesReserved() {
+      meddling.run();
+      return behind.bytesReserved();
+    }
+
+    @Override
+    public OptionalLong bytesLimit() {
+      return behind.bytesLimit();
+    }
+  }
+
+  @Test
+  void shouldKnowEveryAddressWhenThePlanIsJustBeingReplaced() {
+    org.junit.jupiter.api.Assumptions.assumeTrue(AgronaAccess.isAvailable());
+    pool.close();
+    MeddlingSource meddler = new MeddlingSource(source);
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(meddler)
+            .startStatisticStep(0)
+            .maxOversize(1)
+            .executor(Runnable::run)
+            .build();
+    warmUp(SMALL_BATCH);
+    BinTable small = pool.bins();
+    long smallBytes = pool.poolStats().arenaBytes();
+    long old = pool.allocateRaw(64, 100_000);
+    List<Long> seen = new ArrayList<>();
+    meddler.meddling =
+        () -> {
+          if (pool.bins() != small) {
+            meddler.meddling = () -> {};
+            seen.add(pool.requestedSize(old));
+            seen.add(pool.stats().bytesInUse());
+            seen.add(pool.poolStats().arenaBytes() - pool.bins().arenaBytes());
+            pool.deallocateRaw(old);
+          }
+        };
+    hitRate(STEPS, LARGE_BATCH);
+    assertEquals(List.of(100_000L, 100_000L, smallBytes), seen);
+    assertEquals(0, pool.stats().bytesInUse());
+    assertEquals(pool.poolStats().arenaBytes(), source.bytesReserved(), "the old arena is gone");
+  }
+
   /** Gives tensors, but no region as large as the arena of the large batch. */
   private record NoLargeRegions(SubAllocator behind) implements SubAllocator {
     @Override
