@@ -94,6 +94,13 @@ public abstract class Block extends BlockViews {
    */
   protected abstract void settle(int news);
 
+  /**
+   * Tells, right before {@link #goHome}, that the state went home by a release store: whatever is
+   * read from now on may have been read before others can see it. After a compare-and-set it is
+   * not.
+   */
+  protected void cameHomeByStore() {}
+
   /** Tells that an observed use is over; as {@link #goHome}, and before it. */
   protected void tellOfEnd() {}
 
@@ -165,6 +172,7 @@ public abstract class Block extends BlockViews {
   private void comeHome() {
     // Release: what this thread saw of the block is acquired by the next claim.
     STATE.setRelease(this, BlockState.home(state, markOfCaller()));
+    cameHomeByStore();
   }
 
   /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */
@@ -259,7 +267,24 @@ public abstract class Block extends BlockViews {
     // Of the state that was read, not of one that was written and must be read again: what was just
     // written takes the processor seven cycles to read, and the close would wait for that.
     long seen = (long) STATE.getAcquire(this);
-    return BlockState.isHome(seen, mark) ? publish(BlockState.live(seen), bytes, 0) : 0;
+    return BlockState.isHome(seen, mark) ? beginFrom(seen, bytes) : 0;
+  }
+
+  /**
+   * {@link #claim(long)} and {@link #begin(int)} in one, for less. Not of a block that is isolated.
+   *
+   * <p>Threading: as {@link #claim(long)}.
+   *
+   * @param bytes as of {@link #open}
+   * @return the stamp of the use; 0, and nothing has changed, if the block was not to be had
+   */
+  public final long beginUnmarked(long mark, int bytes) {
+    long seen = (long) STATE.getOpaque(this);
+    return claim(seen, mark) ? beginFrom(seen + mark, bytes) : 0;
+  }
+
+  private long beginFrom(long home, int bytes) {
+    return publish(BlockState.live(home), bytes, 0);
   }
 
   private long begin(int bytes, int header) {

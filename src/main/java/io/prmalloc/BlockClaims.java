@@ -137,7 +137,11 @@ abstract class BlockClaims extends CacheLinePadding {
    * @param mark {@link #markOfCaller}, or 0 for none
    */
   public final boolean claim(long mark) {
-    long seen = (long) STATE.getOpaque(this);
+    return claim((long) STATE.getOpaque(this), mark);
+  }
+
+  /** The same, of a state that was seen. */
+  final boolean claim(long seen, long mark) {
     return BlockState.isHome(seen, 0)
         && STATE.compareAndSet(this, seen, seen + BlockState.CLAIMED + mark);
   }

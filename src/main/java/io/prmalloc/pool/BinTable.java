@@ -37,7 +37,7 @@ final class BinTable {
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for
   //   4. the same buffers again, but asking the blocks, because one may be ready and not noted
-  //      (see ReadyBlocks)
+  //      (see ReadyChunks)
   //   5. what bins got later (see Growth), however large
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
@@ -61,7 +61,7 @@ final class BinTable {
   /** All bins, smallest first. */
   private final Bin[] ascending;
 
-  private final ReadyBlocks ready;
+  private final ReadyChunks ready;
 
   /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> noted;
@@ -90,7 +90,7 @@ final class BinTable {
     this.arena = arena;
     this.ascending = ascending;
     this.ready =
-        new ReadyBlocks(
+        new ReadyChunks(
             directClasses,
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
@@ -204,7 +204,7 @@ final class BinTable {
   }
 
   /** Where a thread finds what it is likeliest to have in its cache. */
-  ReadyBlocks ready() {
+  ReadyChunks ready() {
     return ready;
   }
 
@@ -371,7 +371,7 @@ final class BinTable {
 
   /** Has somebody told of every block that comes home from now on. */
   void tellWhenHome(Runnable whenHome) {
-    ready.tell(whenHome);
+    ready.tell(block -> whenHome.run());
   }
 
   /** Closes all buffers if all blocks are home; else nothing has changed. */

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,33 +31,42 @@ final class BlockNumbers {
 
   /**
    * @param chunks smallest first, those of a bin together
-   * @param where they are noted when they come home
-   * @param threads how many are to have a share of their own, from 1; there is but one share if the
-   *     bins cannot be divided by this
-   * @param mostWords there is but one share, too, if all together would take more words than this
+   * @param threads how many are to have a share of their own, from 1, if that can be
+   * @param stripes the most that can have one
    */
-  BlockNumbers(List<PooledBlock> chunks, ReadyBlocks where, int threads, int mostWords) {
+  BlockNumbers(List<PooledBlock> chunks, int threads, Stripes stripes) {
     Collection<List<PooledBlock>> bins =
         chunks.stream()
             .collect(groupingBy(PooledBlock::bin, LinkedHashMap::new, toList()))
             .values();
-    boolean divide =
-        bins.stream().allMatch(bin -> bin.size() % threads == 0)
-            && (long) threads * words(bins, threads) <= mostWords;
-    this.shares = divide ? threads : 1;
-    this.words = words(bins, shares);
+    int[] counts = bins.stream().mapToInt(List::size).toArray();
+    this.shares = shares(counts, threads, stripes);
+    this.words = words(counts, shares);
     this.blocks = new PooledBlock[shares * words * Long.SIZE];
     int next = 0;
     for (List<PooledBlock> bin : bins) {
       int each = bin.size() / shares;
       next = first(next, each);
       for (int i = 0; i < bin.size(); i++) {
-        int number = i / each * words * Long.SIZE + next + i % each;
-        blocks[number] = bin.get(i);
-        blocks[number].readyIn(where, number);
+        blocks[i / each * words * Long.SIZE + next + i % each] = bin.get(i);
       }
       next += each;
     }
+  }
+
+  /**
+   * How many shares there are: one for each thread, but only one if some bin cannot be divided by
+   * them, if they are more than there are stripes, or if all shares together have more words than a
+   * stripe notes.
+   *
+   * @param counts how many blocks each bin has, in ascending order of size
+   */
+  static int shares(int[] counts, int threads, Stripes stripes) {
+    boolean divide =
+        threads <= stripes.count()
+            && Arrays.stream(counts).allMatch(count -> count % threads == 0)
+            && (long) threads * words(counts, threads) <= ReadyBlocks.MOST_NOTED;
+    return divide ? threads : 1;
   }
 
   /** The word that a number's bit is in. */
@@ -76,10 +86,10 @@ final class BlockNumbers {
     return mask;
   }
 
-  private static int words(Collection<List<PooledBlock>> bins, int shares) {
+  private static int words(int[] counts, int shares) {
     int next = 0;
-    for (List<PooledBlock> bin : bins) {
-      next = first(next, bin.size() / shares) + bin.size() / shares;
+    for (int count : counts) {
+      next = first(next, count / shares) + count / shares;
     }
     return wordAt(next + Long.SIZE - 1);
   }
@@ -88,6 +98,15 @@ final class BlockNumbers {
   private static int first(int next, int count) {
     int used = next % Long.SIZE;
     return used > 0 && used + count > Long.SIZE ? next + Long.SIZE - used : next;
+  }
+
+  /** Tells each chunk its number, and where it is noted when it comes home. */
+  void noteIn(ReadyBlocks where) {
+    for (int number = 0; number < blocks.length; number++) {
+      if (blocks[number] != null) {
+        blocks[number].readyIn(where, number);
+      }
+    }
   }
 
   /** By number; null where none has it. Whole words. */

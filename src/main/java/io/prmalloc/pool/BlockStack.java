@@ -1,8 +1,11 @@
 package io.prmalloc.pool;
 
+import static io.prmalloc.pool.BlockNumbers.wordAt;
+
 import io.prmalloc.OutOfLine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
 
 /**
  * Equal blocks: the slots of a slab. What was just closed is ready in front of a stack of the rest.
@@ -13,9 +16,8 @@ abstract class BlockStack {
 
   // A block that nobody uses is in one of two places, and its state says in which:
   //
-  //   home      in front: whoever brings it from home to claimed has it. A bit tells where to look,
-  //             one for each block, in plain memory: a hint, as those of ReadyBlocks. A bit that is
-  //             wrong costs time, and a block whose bit is lost is found by `gather`.
+  //   home      in front: whoever brings it from home to claimed has it. A bit tells where to look
+  //             (see ReadyBlocks); a block whose bit is lost is found by `gather`.
   //   claimed   on the stack, which gives each of its numbers to one taker.
   //
   // A pair in front is two atomic instructions, the claim and the close; by the stack alone it was
@@ -23,84 +25,62 @@ abstract class BlockStack {
   // `gather`. Once the front is shut, what is closed goes to the stack, whose count is exact: the
   // owner hears of the first block and of the last one.
   //
-  // Whoever shuts the front writes that, and then looks at all states; whoever closes writes the
-  // state, and then looks whether the front is open. One of the two sees the other, so no block
-  // stays in a front that is shut. Both may see each other: then one of them wins the claim, and
-  // puts the block on the stack.
-
-  /** Longs in two cache lines, which some processors fetch in pairs. */
-  private static final int APART = 16;
-
-  /** Of the words in front, those which have a bit set: a bit for each. */
-  private static final int SUMMARY = APART;
-
-  private static final int FIRST_WORD = SUMMARY + 1;
+  // The front is shut while somebody is told of blocks that come home. Whoever shuts it writes
+  // that, and then looks at all states; whoever closes writes the state, and then looks whether
+  // somebody is to be told. One of the two sees the other, so no block stays in a front that is
+  // shut. Both may see each other: then one of them wins the claim, and puts the block on the
+  // stack.
 
   /** As many as a word of words has bits. */
-  static final int MAX_CAPACITY = Long.SIZE * Long.SIZE;
+  static final int MAX_CAPACITY = ReadyBlocks.MOST_NOTED * Long.SIZE;
 
   private static final VarHandle BLOCK = MethodHandles.arrayElementVarHandle(PooledBlock[].class);
 
+  private final int capacity;
   private final IndexStack free;
-  private final PooledBlock[] blocks;
-  private final long[] ready;
 
-  private volatile boolean frontOpen;
+  /** In whole words; null for what was never taken. */
+  private final PooledBlock[] blocks;
+
+  private final ReadyBlocks front;
+  private final Consumer<PooledBlock> toStack = this::push;
 
   /**
+   * A stack of all, and a front that is shut.
+   *
    * @param capacity from 1 to {@link #MAX_CAPACITY}
    */
   BlockStack(int capacity) {
     if (capacity > MAX_CAPACITY) {
       throw new IllegalArgumentException("capacity " + capacity + " exceeds " + MAX_CAPACITY);
     }
+    this.capacity = capacity;
     this.free = new IndexStack(capacity);
-    this.blocks = new PooledBlock[capacity];
-    this.ready = new long[FIRST_WORD + wordAt(capacity - 1) + 1 + APART];
+    this.blocks = new PooledBlock[(wordAt(capacity - 1) + 1) * Long.SIZE];
+    this.front = ReadyBlocks.ofEqual(blocks);
+    front.tell(toStack);
   }
 
-  private static int wordAt(int index) {
-    return index >>> 6;
+  /** Where what was just closed lies, while it is open. */
+  final ReadyBlocks front() {
+    return front;
   }
 
   /** Takes a block, or gives null if none is free. */
   final PooledBlock allocate() {
-    PooledBlock block = takeReady();
+    PooledBlock block = takeNear();
+    if (block == null) {
+      block = front.takeFurther(0);
+    }
     return block != null ? block : pop();
   }
 
-  /** Claims the first block that has its bit set, and clears it. */
-  private PooledBlock takeReady() {
-    // One word is looked at in any case: the processor need not wait for the summary to say so.
-    return blocks.length <= Long.SIZE ? takeFrom(0) : takeFromAny();
-  }
-
-  private PooledBlock takeFromAny() {
-    PooledBlock block = null;
-    for (long words = ready[SUMMARY]; words != 0 && block == null; words &= words - 1) {
-      int word = Long.numberOfTrailingZeros(words);
-      block = takeFrom(word);
-      if (block == null) {
-        ready[SUMMARY] &= ~(1L << word);
-      }
+  private PooledBlock takeNear() {
+    PooledBlock found = front.find(0);
+    while (found != null && !found.claim()) {
+      found = front.find(0);
     }
-    return block;
-  }
-
-  private PooledBlock takeFrom(int word) {
-    for (long found = ready[FIRST_WORD + word]; found != 0; found &= found - 1) {
-      ready[FIRST_WORD + word] &= ~(found & -found);
-      PooledBlock block = blockAt((word << 6) + Long.numberOfTrailingZeros(found));
-      if (block != null && block.claim()) {
-        return block;
-      }
-    }
-    return null;
-  }
-
-  /** Acquire: a bit of another thread may be seen before the block is. */
-  private PooledBlock blockAt(int index) {
-    return (PooledBlock) BLOCK.getAcquire(blocks, index);
+    return found;
   }
 
   private PooledBlock pop() {
@@ -125,6 +105,7 @@ abstract class BlockStack {
     boolean made = false;
     try {
       PooledBlock block = create(index);
+      block.readyIn(front, index);
       // It is taken, and was never in front.
       block.claim();
       BLOCK.setRelease(blocks, index, block);
@@ -139,51 +120,39 @@ abstract class BlockStack {
 
   abstract PooledBlock create(int index);
 
-  /**
-   * A block came home, by a compare-and-set or before a full fence.
-   *
-   * @param block one of this stack's, which a racing reader may not see in its array yet
-   * @param index the block's number
-   * @return 0 if the front is open, or the stack had some before and has not all of them now; else
-   *     more than 0
-   */
-  final int release(PooledBlock block, int index) {
-    return frontOpen ? note(wordAt(index), index) : push(block, index);
-  }
+  /** The stack has its first block, or all. */
+  abstract void changed();
 
-  private int note(int word, int index) {
-    ready[FIRST_WORD + word] |= 1L << index;
-    ready[SUMMARY] |= 1L << word;
-    return 0;
-  }
-
-  private int push(PooledBlock block, int index) {
+  private void push(PooledBlock block) {
     // Who else may have put it on the stack did not tell.
-    int count = block.claim() ? free.push(index) : 1;
-    return count == 1 || count == blocks.length ? count : 0;
+    int count = block.claim() ? free.push(block.number()) : 1;
+    if (count == 1 || count == capacity) {
+      changed();
+    }
   }
 
   /** Whether blocks that come home are ready in front. */
   final boolean isFrontOpen() {
-    return frontOpen;
+    return !front.isTold();
   }
 
   /** Lets blocks that come home be ready in front. */
   final void openFront() {
-    frontOpen = true;
+    front.tell(null);
   }
 
   /** Sends all blocks to the stack that are home, or come home from now on. */
   final void shutFront() {
-    frontOpen = false;
+    front.tell(toStack);
     gather();
   }
 
   /** Puts the blocks on the stack that are home. */
   final void gather() {
     VarHandle.fullFence();
-    for (int index = 0; index < blocks.length; index++) {
-      PooledBlock block = blockAt(index);
+    for (int index = 0; index < capacity; index++) {
+      // Acquire: it may have been made by another thread, and be read before what it consists of.
+      PooledBlock block = (PooledBlock) BLOCK.getAcquire(blocks, index);
       if (block != null && block.claim()) {
         free.push(index);
       }
@@ -202,7 +171,7 @@ abstract class BlockStack {
 
   /** Whether all blocks are on the stack. */
   final boolean allHome() {
-    return free.size() == blocks.length;
+    return free.size() == capacity;
   }
 
   /** Lets nothing more out if no block is out; see {@link IndexStack#retire}. */

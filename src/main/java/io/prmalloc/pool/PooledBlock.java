@@ -3,18 +3,16 @@ package io.prmalloc.pool;
 import io.prmalloc.Block;
 import io.prmalloc.Isolation;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
-/** A block of the arena or of a slab; it goes home to a word of bits or a stack. */
+/** A chunk of the arena or a slot of a slab; a bit tells when it is home. */
 final class PooledBlock extends Block {
 
-  // One class for both homes, so that the call in Block.close has few receivers and is inlined.
+  // One class for both, so that the call in Block.close has few receivers and is inlined.
 
-  private final Slab slab;
+  /** −1 for a slot. */
   private final int bin;
-
-  /** Which slot of the slab. */
-  private final int index;
 
   private int number;
   private ReadyBlocks home;
@@ -32,20 +30,15 @@ final class PooledBlock extends Block {
   /** A chunk of a bin's buffer. */
   PooledBlock(MemoryRegion region, long offset, long bytes, Isolation isolation, int bin) {
     super(region, offset, bytes, isolation);
-    this.slab = null;
-    this.index = -1;
     this.bin = bin;
   }
 
   /** A slot of a slab. */
-  PooledBlock(Slab slab, long offset, long bytes, Isolation isolation, int index) {
-    super(slab.region(), offset, bytes, isolation);
-    this.slab = slab;
-    this.index = index;
-    this.bin = -1;
+  static PooledBlock slot(MemoryRegion region, long offset, long bytes, Isolation isolation) {
+    return new PooledBlock(region, offset, bytes, isolation, -1);
   }
 
-  /** Where a chunk is noted when it comes home, and under which number. Said once. */
+  /** Where the block is noted when it comes home, and under which number. Said once. */
   void readyIn(ReadyBlocks where, int itsNumber) {
     home = where;
     number = itsNumber;
@@ -53,17 +46,7 @@ final class PooledBlock extends Block {
 
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
   boolean isSmall() {
-    return slab != null;
-  }
-
-  /** A slot's number in its slab, from 0; −1 for a chunk. */
-  int index() {
-    return index;
-  }
-
-  /** Whether a use was ever observed: one that is comes home by a store. */
-  boolean wasObserved() {
-    return observation != null;
+    return bin < 0;
   }
 
   /** Index of the bin that owns the block, −1 for a slot. */
@@ -79,19 +62,19 @@ final class PooledBlock extends Block {
     return home.sizeClass(totalBytes);
   }
 
-  /** A chunk's number among all chunks of the arena, from 0. */
+  /** A chunk's number among all of the arena, or a slot's in its slab, from 0. */
   int number() {
     return number;
   }
 
-  /** The bit of a chunk's number in its word. */
+  /** The bit of the number in its word. */
   long bit() {
     // Not a field: longs lie in front, where the taker writes, and a close by another thread would
     // fetch one more cache line.
     return 1L << number;
   }
 
-  /** {@link ReadyBlocks#claim Claims} a chunk, whosever it is. */
+  /** {@link ReadyBlocks#claim Claims} the block, whosever it is. */
   boolean claimFromAny() {
     return home.claim(this);
   }
@@ -123,22 +106,22 @@ final class PooledBlock extends Block {
   }
 
   @Override
-  protected int goHome() {
-    // Of a slot it is null, and of a chunk it is needed anyhow.
-    ReadyBlocks where = home;
-    if (where == null) {
-      return slab.takeHome(this);
+  protected void cameHomeByStore() {
+    if (isSmall()) {
+      // Or whether the slab's front is shut might be read too soon: see BlockStack.
+      VarHandle.fullFence();
     }
+  }
+
+  @Override
+  protected int goHome() {
+    ReadyBlocks where = home;
     where.put(this);
     return where.news();
   }
 
   @Override
   protected void settle(int news) {
-    if (slab != null) {
-      slab.settle();
-    } else {
-      home.settle();
-    }
+    home.settle(this);
   }
 }

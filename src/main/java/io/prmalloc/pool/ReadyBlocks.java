@@ -1,20 +1,18 @@
 package io.prmalloc.pool;
 
-import static io.prmalloc.pool.BlockNumbers.maskOf;
 import static io.prmalloc.pool.BlockNumbers.wordAt;
 
-import io.prmalloc.Block;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
- * Where to look for a free block: a bit for each that came home, by stripe.
+ * Which blocks may be home, a bit for each, by stripe: where every request looks first, and what
+ * every close writes. Of an arena, {@link ReadyChunks}.
  *
  * <p>Threading: any thread.
  */
-final class ReadyBlocks {
+class ReadyBlocks {
 
   // The truth about a block is the state in the block itself: whoever brings it from "home" to
   // "claimed" has it, and a close is the compare-and-set back (see Block). Most of what a thread
@@ -29,7 +27,9 @@ final class ReadyBlocks {
   // A thread sets the bit of what it closes in the words of its own stripe and takes from there: it
   // gets a block that it just had in its cache, and no other thread's close touches the same line.
   // In front of the first stripe there is room for another, for there lies the length of the array,
-  // which all threads read each time.
+  // which all threads read each time. The chunks of an arena have as many stripes (ReadyChunks),
+  // the slots of a slab but one: a slab serves few threads. Both are looked for and come home by
+  // the same code, or there would be too much of it for the JIT to inline.
   //
   // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
@@ -45,72 +45,46 @@ final class ReadyBlocks {
   // for each word that it finds empty. A block that lies where nobody was told to look is no loss
   // meanwhile, because the one that is found is as good.
   //
-  // A thread that borrows a larger block from its own stripe may do so while one of the right size
-  // lies ready in another, perhaps of a thread that is idle. One such loan makes others, and in the
-  // end a large request finds nothing, in every step. So a thread that misses some requests gets
-  // what lay ready with others each time: nobody needs it there. Where steps repeat, each thread
-  // soon has what its steps need. All that is ready at one time would be too much: others that work
-  // would have nothing, and miss in their turn.
-  //
-  // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
-  // the first thread gets all; or each of several gets its share, if the plan has as many for each.
-  // Then none ever looks at what another one has, and finds its own in few words. What nobody came
-  // for goes to whoever would find nothing else.
-  //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
   //   - both go for one block: one of them wins the claim, the other looks on;
   //   - a bit that was set is lost: a block is home and nowhere ready;
   //   - a bit that was cleared comes back: who goes for that block finds it busy, and clears it.
-  // A free block that is nowhere ready is found by Buffer.claimAny, which asks the blocks
-  // themselves, before any request goes to the system.
-  //
-  // A thread that finds nothing ready looks at the other stripes' words before it borrows further:
-  // no block is stranded with a thread that is idle. So memory handed from a producer to a consumer
-  // comes back by theft, and what is in flight bounds what is needed. A producer has nothing ready
-  // near that size, for others close what it allocates; such a thread gets all that it finds with
-  // another of that size, so that the next requests are as quick as any and neither thread disturbs
-  // the other for a while. Threads that run steps have something ready of such sizes; they get one
-  // block, for the rest is wanted where it is.
+  // A free block that is nowhere ready is found by who asks the blocks themselves, before any
+  // request goes to the system: Buffer.claimAny, BlockStack.gather.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
-  // before the table that holds this object is published.
+  // before the table that holds this object is published; of a slab, by release stores as its slots
+  // are made, and what is read of a slot depends on the reference that was read.
 
   /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
   private static final int LEAST_WORDS = 16;
 
   /** Of so many words a stripe notes whether to look there. Behind them it is not asked. */
-  private static final int MOST_NOTED = Long.SIZE;
+  static final int MOST_NOTED = Long.SIZE;
 
-  /** So often {@link #gather} looks before it moves something. */
-  static final int LOOKS = 4;
+  private static final StripeHold[] HELD_BY_NOBODY = {StripeHold.never()};
 
   /** Has nothing for anybody. */
-  static final ReadyBlocks NONE = new ReadyBlocks(0, 1, 0, List.of(), 1, new Stripes(0));
+  static final ReadyBlocks NONE =
+      new ReadyBlocks(0, 1, 0, new PooledBlock[0], 1, new Stripes(1), HELD_BY_NOBODY);
 
-  private final long[] ready;
+  final long[] ready;
 
-  /** What was ready each time that {@link #gather} looked since it moved something. */
-  private final long[] idle;
-
-  /** Plain, as the words: nearly right is enough. */
-  private int looks;
-
-  private final Shares shares;
-
-  private final Stripes stripes;
+  /** By number; null where none has it. */
+  final PooledBlock[] blocks;
 
   /** By stripe. */
-  private final StripeHold[] holds;
+  final StripeHold[] holds;
 
-  private final StripeBias bias;
-
-  private final int stripeMask;
+  final int stripeMask;
   private final int stripeShift;
-  private final int words;
+  final int words;
 
-  /** How many of these are of one share, in each of which the same bins lie alike. */
-  private final int shareWords;
+  final int shareCount;
+
+  /** How many words are of one share, in each of which the same bins lie alike. */
+  final int shareWords;
 
   private final int intervalShift;
 
@@ -129,101 +103,76 @@ final class ReadyBlocks {
   /** By size class: all that it may have, by word of a share; null if one word has all. */
   private final long[][] candidates;
 
-  /** Told of every block that comes home; null but for a plan that was replaced. */
-  private volatile Runnable listener;
-
-  /** By number; null where none has it. */
-  private final PooledBlock[] blocks;
+  /** Told of every block that comes home; null for nobody. */
+  private volatile Consumer<PooledBlock> listener;
 
   /**
    * @param classes how many size classes there are
    * @param intervalShift the step between size classes, as a power of two
-   * @param roomBytes what every request needs beside its size
-   * @param blocks all blocks, all at home, smallest first
-   * @param threads how many, from 1, are to begin with as many of each size if that can be
-   * @param stripes {@link Stripes#many}, but for tests
+   * @param belowClasses the least size that has a class; those of the first class differ from it by
+   *     less than the step
+   * @param blocks by number, in whole words
+   * @param shareCount how many shares they are divided in, each of as many words
+   * @param holds one for each stripe; none if there are no blocks
    */
   ReadyBlocks(
       int classes,
       int intervalShift,
-      int roomBytes,
-      List<PooledBlock> blocks,
-      int threads,
-      Stripes stripes) {
+      long belowClasses,
+      PooledBlock[] blocks,
+      int shareCount,
+      Stripes stripes,
+      StripeHold[] holds) {
     this.intervalShift = intervalShift;
-    this.belowClasses = LifetimePolicy.SMALL_BYTES + 1L - roomBytes;
-    this.stripes = stripes;
+    this.belowClasses = belowClasses;
     this.stripeMask = stripes.count() - 1;
     this.masks = new long[classes];
     this.wordOf = new int[classes];
     this.likeWords = new long[classes];
     Arrays.fill(likeWords, 1);
     this.candidates = new long[classes][];
-    int dividers = threads <= stripes.count() ? threads : 1;
-    BlockNumbers numbers = new BlockNumbers(blocks, this, dividers, MOST_NOTED);
-    this.blocks = numbers.blocks();
-    this.shares = new Shares(numbers.shares(), stripes);
-    this.shareWords = numbers.words();
-    this.words = wordAt(this.blocks.length);
+    this.blocks = blocks;
+    this.holds = holds;
+    this.words = wordAt(blocks.length);
+    this.shareCount = shareCount;
+    this.shareWords = words / shareCount;
     int apart = words + (words > 1 ? 1 : 0) + LEAST_WORDS - 1;
     this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
     this.ready = new long[(stripes.count() + 1) << stripeShift];
-    this.holds = new StripeHold[blocks.isEmpty() ? 0 : stripes.count()];
-    this.bias = new StripeBias(holds);
-    this.idle = new long[ready.length];
-    Arrays.fill(idle, -1L);
     for (int stripe = 0; stripe < stripes.count() && words > 1; stripe++) {
       ready[at(stripe, words)] = -1L;
     }
   }
 
   /**
-   * Gives the calling thread a share of the blocks, if there is one left; answers whether so.
+   * Of equal blocks, which all threads share: there is one size class, of all sizes.
    *
-   * @param further whether it may be one more than its first
+   * @param blocks by number, in 1 to {@link #MOST_NOTED} whole words; may be filled later
    */
-  boolean giveShare(boolean further) {
-    int stripe = stripe();
-    int share = shares.next(stripe, further);
-    if (share == Shares.NONE) {
-      return false;
-    }
-    Arrays.stream(blocks, (share * shareWords) << 6, ((share + 1) * shareWords) << 6)
-        .filter(Objects::nonNull)
-        .forEach(this::put);
-    for (int word = 0; word < words; word++) {
-      note(stripe, word, ready[at(stripe, word)] != 0);
-    }
-    return true;
-  }
-
-  /** Takes in a block that came later. Who wants it asks the block itself. */
-  void adopt(PooledBlock later) {
-    // Noted in a word that nobody looks at: there are always some between two stripes.
-    later.readyIn(this, (words + 1) << 6);
+  static ReadyBlocks ofEqual(PooledBlock[] blocks) {
+    ReadyBlocks all =
+        new ReadyBlocks(1, Long.SIZE - 2, 0, blocks, 1, new Stripes(1), HELD_BY_NOBODY);
+    long[] byWord = new long[all.words];
+    Arrays.fill(byWord, -1L);
+    all.serve(0, 0, all.words, byWord);
+    return all;
   }
 
   /**
    * Lets {@link #find} and {@link #takeFurther} give the blocks of a size class.
    *
-   * @param own how many of them are of its own bin, or of the first one if it has none
-   * @param all what it may have, by number
+   * @param firstWord the first that has some, of the first share
+   * @param ownWords how many are full of blocks of its own bin, from the first on
+   * @param byWord what it may have, by word of a share, from the first on
    */
-  void serve(int sizeClass, int own, List<PooledBlock> all) {
-    int word = wordAt(all.get(0).number());
-    int last = wordAt(all.get(all.size() - 1).number()) % shareWords;
-    long[] byWord = new long[last - word + 1];
-    for (PooledBlock block : all) {
-      byWord[wordAt(block.number()) % shareWords - word] |= block.bit();
-    }
-    candidates[sizeClass] = byWord.length * shares.count() > 1 ? byWord : null;
-    wordOf[sizeClass] = word;
-    // Words full of the bin's own blocks, as far as they are noted: where there are such, the bin
-    // begins with one. If there are none, the first.
-    int count = Math.min(wordAt(own / shares.count()), MOST_NOTED - word);
+  final void serve(int sizeClass, int firstWord, int ownWords, long[] byWord) {
+    candidates[sizeClass] = byWord.length * shareCount > 1 ? byWord : null;
+    wordOf[sizeClass] = firstWord;
+    // The words that are full, as far as they are noted. If there are none, the first.
+    int count = Math.min(ownWords, MOST_NOTED - firstWord);
     masks[sizeClass] = count > 0 ? -1L : byWord[0];
     long like = count > 0 ? -1L >>> -count : 1;
-    for (int share = 1; share < shares.count(); share++) {
+    for (int share = 1; share < shareCount; share++) {
       like |= like << shareWords;
     }
     likeWords[sizeClass] = like;
@@ -234,11 +183,11 @@ final class ReadyBlocks {
   // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
 
   /** {@link Stripes#current}, without the way there. */
-  private int stripe() {
+  final int stripe() {
     return (int) Thread.currentThread().getId() & stripeMask;
   }
 
-  private int at(int stripe, int word) {
+  final int at(int stripe, int word) {
     return ((stripe + 1) << stripeShift) | word;
   }
 
@@ -248,7 +197,7 @@ final class ReadyBlocks {
    *
    * @param totalBytes header included, of any request: whatever has no class here finds nothing
    */
-  PooledBlock find(long totalBytes) {
+  final PooledBlock find(long totalBytes) {
     // What is too small comes out as huge here.
     long sizeClass = (totalBytes - belowClasses) >>> intervalShift;
     return sizeClass < masks.length ? findOf((int) sizeClass) : null;
@@ -289,7 +238,7 @@ final class ReadyBlocks {
     return blockAt(word, found);
   }
 
-  private PooledBlock blockAt(int word, long found) {
+  final PooledBlock blockAt(int word, long found) {
     return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
   }
 
@@ -299,12 +248,12 @@ final class ReadyBlocks {
    * @param block may be null
    * @return the stamp of the use, or 0: then it could not be had
    */
-  long open(PooledBlock block, long bytes) {
+  final long open(PooledBlock block, long bytes) {
     return block == null ? 0 : holds[stripe()].open(block, (int) bytes);
   }
 
   /** Claims what {@link #find} finds, or gives null. */
-  PooledBlock take(long totalBytes) {
+  final PooledBlock take(long totalBytes) {
     return claimFound(find(totalBytes));
   }
 
@@ -313,7 +262,7 @@ final class ReadyBlocks {
   }
 
   /** The same where {@link #find} found nothing: looks at all words, if there are several. */
-  PooledBlock takeFurther(long totalBytes) {
+  final PooledBlock takeFurther(long totalBytes) {
     int sizeClass = sizeClass(totalBytes);
     long[] all = sizeClass < candidates.length ? candidates[sizeClass] : null;
     int count = all == null ? 0 : all.length;
@@ -333,127 +282,11 @@ final class ReadyBlocks {
     return claimFound(findIn(stripe, word, mask));
   }
 
-  private void note(int stripe, int word, boolean look) {
+  final void note(int stripe, int word, boolean look) {
     if (word < MOST_NOTED) {
       int at = at(stripe, words);
       long others = ready[at] & ~(1L << word);
       ready[at] = look ? others | (1L << word) : others;
-    }
-  }
-
-  /**
-   * Claims a block that is home, also one that is another thread's for less: then that thread loses
-   * its hold on its stripe.
-   *
-   * @return false if it is not home, or that thread did not get out of the way for a while
-   */
-  boolean claim(PooledBlock block) {
-    return block.claim()
-        || holds[stripe()].claimMarked(block)
-        || (revokeFor(block) && block.claim());
-  }
-
-  private boolean revokeFor(PooledBlock block) {
-    long stamp = block.stamp();
-    return Block.isHome(stamp)
-        && Block.isMarked(stamp)
-        && bias.revoke(Block.markerOf(stamp) & stripeMask, blocks);
-  }
-
-  /**
-   * Claims one of a bin's blocks from whichever stripe has one ready, this one first, or gives
-   * null.
-   *
-   * @param first the number of its first block
-   * @param count how many blocks it has
-   */
-  PooledBlock takeFromAny(int first, int count) {
-    int own = stripe();
-    int last = first + count / shares.count() - 1;
-    int apart = shareWords << 6;
-    PooledBlock block = null;
-    for (int i = 0; i < stripes.count() && block == null; i++) {
-      for (int from = 0; from < blocks.length && block == null; from += apart) {
-        block = takeFromStripe(stripes.after(own, i), from + first, from + last);
-      }
-    }
-    return block;
-  }
-
-  private PooledBlock takeFromStripe(int stripe, int first, int last) {
-    for (int word = wordAt(first); word <= wordAt(last); word++) {
-      int at = at(stripe, word);
-      for (long found = ready[at] & maskOf(word, first, last); found != 0; found &= found - 1) {
-        ready[at] &= ~(found & -found);
-        PooledBlock block = blockAt(word, found);
-        if (claim(block)) {
-          moveFrom(stripe, word, first, last);
-          return block;
-        }
-      }
-    }
-    return null;
-  }
-
-  /** Notes here what lies ready there, from a word on, if here is nothing in or beside those. */
-  private void moveFrom(int stripe, int fromWord, int first, int last) {
-    int here = stripe();
-    int lastWord = wordAt(last);
-    long near = 0;
-    for (int word = Math.max(fromWord - 1, 0); word <= Math.min(lastWord + 1, words - 1); word++) {
-      near |= ready[at(here, word)];
-    }
-    for (int word = fromWord; near == 0 && word <= lastWord; word++) {
-      move(stripe, here, word, ready[at(stripe, word)] & maskOf(word, first, last));
-    }
-  }
-
-  private void move(int from, int to, int word, long found) {
-    if (found != 0) {
-      if (holds[from].isSomebodys()) {
-        bias.revoke(from, blocks);
-      }
-      ready[at(from, word)] &= ~found;
-      ready[at(to, word)] |= found;
-      note(to, word, true);
-      fetch(to, word, found);
-    }
-  }
-
-  /**
-   * Makes blocks this stripe's own. Whoever closed them has their cache lines, and to claim them
-   * one by one is to wait for each; the writes of the first round wait for nothing, and the lines
-   * come side by side.
-   */
-  private void fetch(int stripe, int word, long found) {
-    for (long left = found; left != 0; left &= left - 1) {
-      blockAt(word, left).touch();
-    }
-    for (long left = found; left != 0; left &= left - 1) {
-      holds[stripe].mark(blockAt(word, left));
-    }
-  }
-
-  /**
-   * A request found nothing. Each {@link #LOOKS}th time notes here what other stripes had ready at
-   * all of these times.
-   */
-  void gather() {
-    looks++;
-    boolean last = looks % LOOKS == 0;
-    int here = stripe();
-    for (int stripe = 0; stripe < stripes.count(); stripe++) {
-      for (int word = 0; word < words; word++) {
-        int there = at(stripe, word);
-        idle[there] &= ready[there];
-        if (last) {
-          if (stripe != here) {
-            // Another thread may just have set all bits of what is idle, also of what is not ready.
-            move(stripe, here, word, idle[there] & ready[there]);
-          }
-          idle[there] = -1L;
-        }
-      }
     }
   }
 
@@ -463,37 +296,42 @@ final class ReadyBlocks {
    *
    * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
    */
-  int sizeClass(long totalBytes) {
+  final int sizeClass(long totalBytes) {
     return (int) ((totalBytes - belowClasses) >> intervalShift);
   }
 
-  /** Has somebody told of every block that comes home from now on. */
-  void tell(Runnable whenHome) {
+  /** Has somebody told of every block that comes home from now on, or nobody if it is null. */
+  final void tell(Consumer<PooledBlock> whenHome) {
     // Volatile, as are the states of the blocks: whoever comes home and does not see it yet, is
     // seen to be home by whoever looks after this.
     listener = whenHome;
   }
 
-  /** Not 0 if {@link #settle} is to be called for a block that came home. */
-  int news() {
-    return listener == null ? 0 : 1;
+  /** Whether somebody is told of blocks that come home. */
+  final boolean isTold() {
+    return listener != null;
   }
 
-  /** Tells. */
-  void settle() {
-    Runnable told = listener;
+  /** Not 0 if {@link #settle} is to be called for a block that came home. */
+  final int news() {
+    return isTold() ? 1 : 0;
+  }
+
+  /** Tells of a block. */
+  final void settle(PooledBlock block) {
+    Consumer<PooledBlock> told = listener;
     if (told != null) {
-      told.run();
+      told.accept(block);
     }
   }
 
-  /** Makes the calling thread the holder of its stripe now, if there is none and it may be. */
-  void takeHold() {
-    bias.takeHold(stripe(), 0);
+  /** Claims a block that is home, whosever it is. */
+  boolean claim(PooledBlock block) {
+    return block.claim();
   }
 
   /** Notes a block that is home now. */
-  void put(PooledBlock block) {
+  final void put(PooledBlock block) {
     ready[at(stripe(), wordAt(block.number()))] |= block.bit();
   }
 }

@@ -63,6 +63,15 @@ final class SizeClasses {
   }
 
   /**
+   * The smallest class for a request with the default alignment.
+   *
+   * @param bytes from 0 to {@link #MAX_SLOT_BYTES}
+   */
+  static int classOf(int bytes) {
+    return BY_64[(bytes + 63) >>> 6];
+  }
+
+  /**
    * The smallest class for a request.
    *
    * @param bytes from 0 to {@link #MAX_SLOT_BYTES}; with an alignment over 64 at most what is left
@@ -71,7 +80,7 @@ final class SizeClasses {
    */
   static int classOf(int bytes, int alignment) {
     if (alignment == 64) {
-      return BY_64[(bytes + 63) >>> 6];
+      return classOf(bytes);
     }
     int sizeClass = BY_16[(bytes + 15) >>> 4];
     while ((SLOT_BYTES[sizeClass] & (alignment - 1)) != 0) {

@@ -112,9 +112,12 @@ final class SlabClass {
 
   /** Has the slab that serves a stripe found, unless it is observed. */
   private void show(int stripe) {
-    Slab slab = observed ? null : serving.get(stripe);
-    for (int front = stripe; front < fronts.stripes().count(); front += stripes.count()) {
-      fronts.set(front, sizeClass, slab);
+    Slab slab = serving.get(stripe);
+    // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
+    boolean open = slab != null && !observed && isolation.equals(Isolation.NONE);
+    ReadyBlocks front = open ? slab.front() : ReadyBlocks.NONE;
+    for (int at = stripe; at < fronts.stripes().count(); at += stripes.count()) {
+      fronts.set(at, sizeClass, front);
     }
   }
 

@@ -1,10 +1,12 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.lifetime.LifetimePolicy;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
- * Where small requests look first: the slab that serves a size class, by stripe.
+ * Where small requests look first: the front of the slab that serves a size class, by stripe.
  *
  * <p>Threading: any thread.
  */
@@ -14,30 +16,44 @@ final class SlabFronts {
   // its way to the next slot anew, each step when the one before is there. By way of an object for
   // each class, with an array and the stripes behind it, a pair took a quarter longer.
 
-  private static final VarHandle SLAB = MethodHandles.arrayElementVarHandle(Slab[].class);
+  private static final VarHandle FRONT = MethodHandles.arrayElementVarHandle(ReadyBlocks[].class);
 
   /** A stripe has room for as many classes. */
   private static final int CLASSES_SHIFT =
       Integer.SIZE - Integer.numberOfLeadingZeros(SizeClasses.count() - 1);
 
-  private final Slab[] slabs;
+  /** Of the most bytes that are small, a power of two. */
+  private static final int SMALL_SHIFT = Long.numberOfTrailingZeros(LifetimePolicy.SMALL_BYTES);
+
+  private final ReadyBlocks[] fronts;
   private final Stripes stripes;
   private final int stripeMask;
 
   SlabFronts(Stripes stripes) {
     this.stripes = stripes;
     this.stripeMask = stripes.count() - 1;
-    this.slabs = new Slab[stripes.count() << CLASSES_SHIFT];
+    this.fronts = new ReadyBlocks[stripes.count() << CLASSES_SHIFT];
+    Arrays.fill(fronts, ReadyBlocks.NONE);
   }
 
   Stripes stripes() {
     return stripes;
   }
 
-  /** The slab that serves a class for the calling thread, or null. */
-  Slab slab(int sizeClass) {
+  /** Where the calling thread looks for a slot of a class. */
+  ReadyBlocks front(int sizeClass) {
     // Acquire: of what was set by another thread all is seen.
-    return (Slab) SLAB.getAcquire(slabs, at(stripe(), sizeClass));
+    return (ReadyBlocks) FRONT.getAcquire(fronts, at(stripe(), sizeClass));
+  }
+
+  /** Whether {@link #frontFor} is for a request: if it is small, and not of 0 bytes. */
+  static boolean areFor(long bytes) {
+    return (bytes - 1) >>> SMALL_SHIFT == 0;
+  }
+
+  /** Where the calling thread looks for some bytes, without header, of the default alignment. */
+  ReadyBlocks frontFor(int bytes) {
+    return front(SizeClasses.classOf(bytes));
   }
 
   /** {@link Stripes#current}, without the way there. */
@@ -49,8 +65,8 @@ final class SlabFronts {
     return (stripe << CLASSES_SHIFT) | sizeClass;
   }
 
-  /** Lets a slab serve a class for a stripe, or none if it is null. */
-  void set(int stripe, int sizeClass, Slab slab) {
-    SLAB.setRelease(slabs, at(stripe, sizeClass), slab);
+  /** Lets a slab serve a class for a stripe by its front, or none by {@link ReadyBlocks#NONE}. */
+  void set(int stripe, int sizeClass, ReadyBlocks front) {
+    FRONT.setRelease(fronts, at(stripe, sizeClass), front);
   }
 }

@@ -41,7 +41,7 @@ final class SlowWay {
   }
 
   /**
-   * Takes a block for a handle, out of line; nothing planned is at hand.
+   * Takes a block for a handle, out of line; none is where the common way looked.
    *
    * @param bytes any
    * @param depth {@link OutOfLine#DEPTH}
@@ -52,9 +52,7 @@ final class SlowWay {
       return takeForHandle(bytes, alignment, depth - 1);
     }
     Requests.checkBytes(bytes);
-    boolean fits = bytes <= LifetimePolicy.SMALL_BYTES && alignment <= Allocator.DEFAULT_ALIGNMENT;
-    Block slot = fits ? small.take((int) bytes, alignment) : null;
-    return slot != null ? slot : take(bytes, alignment, 0, 0);
+    return take(bytes, alignment, 0, 0);
   }
 
   /**
@@ -77,35 +75,31 @@ final class SlowWay {
     PoolObserver[] observers = watch.observers();
     PooledBlock ready =
         observers != null
-            ? takeObserved(bytes, alignment, smallHeader, largeHeader)
-            : takeFurther(bytes, alignment, largeHeader);
+            ? takeNear(bytes, alignment, smallHeader, largeHeader)
+            : takeFurther(bytes, alignment, smallHeader, largeHeader);
     if (ready == null) {
       return takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
     }
     return observers != null ? ready.takenBefore(observers, bytes, alignment) : ready;
   }
 
-  /**
-   * What is as near as what {@link TensorPoolAllocator#takeReady} finds; and that too, where it may
-   * not look.
-   */
-  private PooledBlock takeFurther(long bytes, int alignment, int largeHeader) {
-    BinTable table = pool.bins();
-    boolean chunk = bytes > LifetimePolicy.SMALL_BYTES && alignment <= Allocator.DEFAULT_ALIGNMENT;
-    if (!chunk || table == null) {
-      return null;
+  /** What {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */
+  private PooledBlock takeFurther(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (bytes <= LifetimePolicy.SMALL_BYTES || pool.isWayBarred()) {
+      return takeNear(bytes, alignment, smallHeader, largeHeader);
     }
-    long total = bytes + largeHeader;
-    return pool.isWayBarred() ? table.take(total) : table.ready().takeFurther(total);
+    BinTable table = pool.bins();
+    boolean served = table != null && alignment <= Allocator.DEFAULT_ALIGNMENT;
+    return served ? table.ready().takeFurther(bytes + largeHeader) : null;
   }
 
-  /** What {@link TensorPoolAllocator#takeReady} would have found, were it not barred. */
-  private PooledBlock takeObserved(long bytes, int alignment, int smallHeader, int largeHeader) {
+  /** What {@link TensorPoolAllocator#takeReady} finds, also where it is barred. */
+  private PooledBlock takeNear(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > Allocator.DEFAULT_ALIGNMENT) {
       return null;
     }
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
-      return small.takeObserved((int) bytes + smallHeader, alignment);
+      return small.takeServed((int) bytes + smallHeader, alignment);
     }
     BinTable table = pool.bins();
     return table == null ? null : table.take(bytes + largeHeader);

@@ -1,7 +1,6 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Isolation;
-import io.prmalloc.OutOfLine;
 import io.prmalloc.SubAllocator;
 
 /**
@@ -36,25 +35,18 @@ final class SmallBlocks {
     return SizeClasses.classOf(totalBytes + roomBytes, alignment);
   }
 
-  /** {@link #take} out of line, or an allocation would be too large to be inlined. */
-  PooledBlock takeOutOfLine(int totalBytes, int alignment) {
-    return takeOutOfLine(totalBytes, alignment, OutOfLine.DEPTH);
-  }
-
-  private PooledBlock takeOutOfLine(int totalBytes, int alignment, int depth) {
-    return depth > 0
-        ? takeOutOfLine(totalBytes, alignment, depth - 1)
-        : take(totalBytes, alignment);
-  }
-
   /** Takes a slot if one is at hand, or gives null; parameters as {@link #allocateSlowly}. */
   PooledBlock take(int totalBytes, int alignment) {
-    Slab slab = fronts.slab(classOf(totalBytes, alignment));
-    return slab == null ? null : slab.allocate();
+    return fronts.front(classOf(totalBytes, alignment)).take(totalBytes);
   }
 
-  /** What {@link #take} would have found, were it not barred. */
-  PooledBlock takeObserved(int totalBytes, int alignment) {
+  /** Where the common way looks. */
+  SlabFronts fronts() {
+    return fronts;
+  }
+
+  /** Takes a slot of the slab that serves, observed or not, or gives null if it has none. */
+  PooledBlock takeServed(int totalBytes, int alignment) {
     return classes[classOf(totalBytes, alignment)].takeServed();
   }
 

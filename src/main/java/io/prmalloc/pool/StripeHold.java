@@ -31,7 +31,9 @@ class StripeHold {
   @SuppressWarnings("UnusedVariable")
   private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
 
+  /** Null where nobody is ever to hold anything. */
   private final StripeBias bias;
+
   private final int stripe;
   private final long mark;
 
@@ -76,6 +78,11 @@ class StripeHold {
     return new Padded(bias, stripe, null, claimsToWait);
   }
 
+  /** Of blocks that nobody ever holds. Nothing is written to it. */
+  static StripeHold never() {
+    return vacant(null, 0, 0);
+  }
+
   /** A stripe that the calling thread holds. */
   static StripeHold ofCaller(StripeBias bias, int stripe) {
     return new Padded(bias, stripe, Thread.currentThread(), 0);
@@ -108,7 +115,13 @@ class StripeHold {
 
   /** There may soon be a holder. */
   private void countClaim() {
-    if (thread == null && --claimsToWait < 0) {
+    if (thread == null && bias != null) {
+      countDown();
+    }
+  }
+
+  private void countDown() {
+    if (--claimsToWait < 0) {
       bias.takeHold(stripe, OutOfLine.DEPTH);
     }
   }
@@ -130,7 +143,8 @@ class StripeHold {
   }
 
   private long openUnmarked(PooledBlock block, int bytes) {
-    return claimUnmarked(block) ? block.begin(bytes) : 0;
+    countClaim();
+    return block.beginUnmarked(mark, bytes);
   }
 
   /** The holder begins to claim; false if its hold is revoked. */

@@ -70,6 +70,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
+  private final SlabFronts fronts;
   private final RegionHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
@@ -100,6 +101,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.outside = new RegionHeap(source, builder.isolation(), this::released);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, builder.isolation(), directory, outside::noteReserved);
+    this.fronts = small.fronts();
     this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
@@ -156,19 +158,12 @@ public final class TensorPoolAllocator implements Allocator {
     return planner;
   }
 
-  /**
-   * Opens a step: {@code planner().collect()}.
-   *
-   * <p>Threading: any thread.
-   */
+  /** Opens a step: {@code planner().collect()}. Threading: any thread. */
   public ScopedMemoryCollector collect() {
     return planner.collect();
   }
 
-  /**
-   * {@link #record(Path, RecordingOptions)} with {@link RecordingOptions#DEFAULT}. Threading: any
-   * thread.
-   */
+  /** {@link #record(Path, RecordingOptions)} by default. Threading: any thread. */
   public Recording record(Path file) {
     return record(file, RecordingOptions.DEFAULT);
   }
@@ -236,17 +231,22 @@ public final class TensorPoolAllocator implements Allocator {
 
   @Override
   public Allocation allocate(long bytes) {
-    return allocate(ready, bytes, (int) DEFAULT_ALIGNMENT);
+    return allocate(near(bytes), bytes, (int) DEFAULT_ALIGNMENT);
   }
 
   @Override
   public Allocation allocate(long bytes, long alignment) {
     Requests.checkBytes(bytes);
     Requests.checkAlignment(alignment);
-    return allocate(readyAt(alignment), bytes, (int) alignment);
+    return allocate(nearAt(alignment), bytes, (int) alignment);
   }
 
-  private ReadyBlocks readyAt(long alignment) {
+  private ReadyBlocks near(long bytes) {
+    return SlabFronts.areFor(bytes) ? fronts.frontFor((int) bytes) : ready;
+  }
+
+  /** Of a request whose alignment is said: for small ones, too, there would be too much code. */
+  private ReadyBlocks nearAt(long alignment) {
     return alignment <= DEFAULT_ALIGNMENT ? ready : ReadyBlocks.NONE;
   }
 
@@ -275,7 +275,7 @@ public final class TensorPoolAllocator implements Allocator {
       return null;
     }
     return bytes <= LifetimePolicy.SMALL_BYTES
-        ? small.takeOutOfLine((int) bytes + smallHeader, alignment)
+        ? small.take((int) bytes + smallHeader, alignment)
         : ready.take(bytes + largeHeader);
   }
 
@@ -369,9 +369,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   /**
    * What this pool has learnt so far, to be saved for the next process or for replicas; empty
-   * before it has a plan.
-   *
-   * <p>Threading: any thread.
+   * before it has a plan. Threading: any thread.
    */
   public KeptPlan plan() {
     return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
@@ -405,9 +403,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Gives back the arenas of planned steps that no step has wanted for so long.
-   *
-   * <p>Threading: any thread.
+   * Gives back the arenas of planned steps that no step has wanted for so long. Threading: any
+   * thread.
    *
    * @return how many bytes went
    */

@@ -6,9 +6,10 @@
  * come from slabs of a size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code SlabClass},
  * {@code Slab}, whose slots are a {@code BlockStack}); planned ones from the {@code Arena}, the one
  * reservation of a plan, which is carved into a {@code Buffer} of equal chunks per {@code Bin};
- * everything else from the sub-allocator ({@code SlowWay}). What a thread gave back last lies in
- * {@code ReadyBlocks}, where a request looks first: bits in the order that {@code BlockNumbers}
- * gives the blocks. In the beginning threads get {@code Shares} of them.
+ * everything else from the sub-allocator ({@code SlowWay}). What a thread gave back last is noted
+ * in {@code ReadyBlocks}, where a request looks first: those of a slab, or of the arena ({@code
+ * ReadyChunks}), with its chunks in the order that {@code BlockNumbers} gives them. In the
+ * beginning threads get {@code Shares} of those.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepRepeats}, {@code StepArena}); plans of

@@ -24,7 +24,7 @@ public final class BiasRaces {
   /** One block. */
   private static final class Single {
     final Buffer buffer = Buffers.buffer(0, 1);
-    final ReadyBlocks ready = Buffers.ready(8, buffer);
+    final ReadyChunks ready = Buffers.ready(8, buffer);
     final PooledBlock block = buffer.blocks().get(0);
 
     /**

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.Test;
 class BlockStackTest {
 
   private static final int SLOT_BYTES = 64;
+
+  /** How often the owner of a stack heard of it. */
+  private int changes;
 
   private final SubAllocator source = SubAllocator.direct();
   private final MemoryRegion region = source.alloc(64, 200 * SLOT_BYTES);
@@ -41,17 +45,26 @@ class BlockStackTest {
       PooledBlock create(int index) {
         return block(index);
       }
+
+      @Override
+      void changed() {
+        changes++;
+      }
     };
   }
 
-  private static int indexOf(BlockStack stack, PooledBlock block) {
-    return Arrays.asList(stack.blocks()).indexOf(block);
+  /** As a close does; how often the owner hears of it. */
+  private int comeHome(PooledBlock block) {
+    block.giveUp();
+    return settle(block, block.goHome());
   }
 
-  /** As a close does; what it says. */
-  private static int comeHome(BlockStack stack, PooledBlock block) {
-    block.giveUp();
-    return stack.release(block, indexOf(stack, block));
+  private int settle(PooledBlock block, int news) {
+    int before = changes;
+    if (news != 0) {
+      block.settle(news);
+    }
+    return changes - before;
   }
 
   private static PooledBlock[] takeAll(BlockStack stack, int capacity) {
@@ -67,11 +80,11 @@ class BlockStackTest {
   void shouldTellOfTheFirstAndOfTheLastWhenTheFrontIsShut() {
     BlockStack stack = stack(3);
     PooledBlock[] all = takeAll(stack, 3);
-    assertEquals(1, comeHome(stack, all[1]));
-    assertEquals(0, comeHome(stack, all[0]));
+    assertEquals(1, comeHome(all[1]));
+    assertEquals(0, comeHome(all[0]));
     assertEquals(2, stack.freeBlocks());
     assertFalse(stack.allHome());
-    assertEquals(3, comeHome(stack, all[2]));
+    assertEquals(1, comeHome(all[2]));
     assertTrue(stack.allHome());
   }
 
@@ -82,13 +95,16 @@ class BlockStackTest {
     stack.openFront();
     assertTrue(stack.isFrontOpen());
     for (PooledBlock block : all) {
-      assertEquals(0, comeHome(stack, block));
+      assertEquals(0, comeHome(block));
     }
     assertEquals(0, stack.freeBlocks(), "all are in front");
     PooledBlock[] again = takeAll(stack, 150);
-    assertEquals(List.of(all), List.of(again));
+    // Nothing was noted of any word, so the last one is looked at first.
+    List<PooledBlock> expected = new ArrayList<>(List.of(all).subList(128, 150));
+    expected.addAll(List.of(all).subList(0, 128));
+    assertEquals(expected, List.of(again));
     for (PooledBlock block : again) {
-      assertEquals(0, comeHome(stack, block));
+      assertEquals(0, comeHome(block));
     }
     stack.shutFront();
     assertFalse(stack.isFrontOpen());
@@ -101,7 +117,7 @@ class BlockStackTest {
     BlockStack stack = stack(2);
     PooledBlock[] both = takeAll(stack, 2);
     stack.openFront();
-    comeHome(stack, both[0]);
+    comeHome(both[0]);
     stack.shutFront();
     assertEquals(1, stack.freeBlocks());
     assertSame(both[0], stack.allocate());
@@ -113,7 +129,7 @@ class BlockStackTest {
     BlockStack stack = stack(2);
     PooledBlock[] both = takeAll(stack, 2);
     stack.openFront();
-    comeHome(stack, both[1]);
+    comeHome(both[1]);
     assertTrue(both[1].claim());
     assertNull(stack.allocate(), "its bit is cleared, for it is busy");
     both[1].giveUp();
@@ -130,7 +146,7 @@ class BlockStackTest {
     all[0].giveUp();
     stack.gather();
     assertEquals(1, stack.freeBlocks());
-    assertEquals(1, stack.release(all[0], 0));
+    assertEquals(1, settle(all[0], 1));
     assertEquals(1, stack.freeBlocks());
   }
 
@@ -139,11 +155,11 @@ class BlockStackTest {
     BlockStack stack = stack(2);
     stack.openFront();
     PooledBlock[] both = takeAll(stack, 2);
-    comeHome(stack, both[0]);
+    comeHome(both[0]);
     assertFalse(stack.retire());
     assertSame(both[0], stack.allocate());
-    comeHome(stack, both[1]);
-    comeHome(stack, both[0]);
+    comeHome(both[1]);
+    comeHome(both[0]);
     assertTrue(stack.retire());
     assertNull(stack.allocate());
     stack.reopen();
@@ -169,6 +185,11 @@ class BlockStackTest {
               throw new OutOfMemoryError("no heap for block " + index);
             }
             return block(index);
+          }
+
+          @Override
+          void changed() {
+            changes++;
           }
         };
     assertThrows(OutOfMemoryError.class, () -> stack.allocate());

@@ -35,7 +35,7 @@ public final class BufferRaces {
   /** A buffer, some of whose blocks are out. */
   private static final class Blocks {
     private final Buffer buffer;
-    private final ReadyBlocks ready;
+    private final ReadyChunks ready;
 
     Blocks(int stripes, int count, int out) {
       buffer = Buffers.buffer(0, count);

@@ -77,16 +77,16 @@ final class Buffers {
   }
 
   /** The blocks of some buffers, all ready with the calling thread, each bin with its own. */
-  static ReadyBlocks ready(int stripes, Buffer... buffers) {
+  static ReadyChunks ready(int stripes, Buffer... buffers) {
     return ready(stripes, 1, buffers);
   }
 
   /** The same for several threads, of which the calling one has its share. */
-  static ReadyBlocks ready(int stripes, int threads, Buffer... buffers) {
+  static ReadyChunks ready(int stripes, int threads, Buffer... buffers) {
     List<PooledBlock> blocks =
         Arrays.stream(buffers).flatMap(buffer -> buffer.blocks().stream()).toList();
     int classes = 1 + Arrays.stream(buffers).mapToInt(Buffer::bin).max().orElse(0);
-    ReadyBlocks ready = new ReadyBlocks(classes, 12, 0, blocks, threads, new Stripes(stripes));
+    ReadyChunks ready = new ReadyChunks(classes, 12, 0, blocks, threads, new Stripes(stripes));
     ready.giveShare(false);
     for (Buffer buffer : buffers) {
       ready.serve(buffer.bin(), buffer.count(), buffer.blocks());
@@ -124,7 +124,7 @@ final class Buffers {
   }
 
   /** Claims a block as an allocation does that only knows this buffer, or gives null. */
-  static PooledBlock claim(ReadyBlocks ready, Buffer buffer) {
+  static PooledBlock claim(ReadyChunks ready, Buffer buffer) {
     PooledBlock block = ready.take(bytesOf(buffer.bin()));
     if (block == null) {
       block = ready.takeFromAny(buffer.firstNumber(), buffer.count());
@@ -139,7 +139,7 @@ final class Buffers {
   }
 
   /** Claims and opens all blocks that can be had; how many there are. */
-  static int drain(ReadyBlocks ready, Buffer buffer) {
+  static int drain(ReadyChunks ready, Buffer buffer) {
     int count = 0;
     for (Block block = claim(ready, buffer); block != null; block = claim(ready, buffer)) {
       block.open(1);

@@ -135,7 +135,7 @@ class GrowthTest extends PoolTests {
     TensorPoolAllocator pool = poolOfTwo();
     pool.allocate(MIB).close();
     runStepsElsewhere(pool, 100);
-    int missed = ReadyBlocks.LOOKS;
+    int missed = ReadyChunks.LOOKS;
     assertCounts(pool, 301 - missed, missed, 0, 0, missed);
     closeAndCheck(pool);
   }

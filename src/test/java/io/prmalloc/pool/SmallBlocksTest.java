@@ -302,48 +302,59 @@ class SmallBlocksTest {
   @Test
   void shouldHaveOneSlabOfLargeSlotsAtHandForAllThreadsAndOneOfSmallForEachStripe()
       throws Exception {
-    PooledBlock large = take(32 * 1024, 64);
-    PooledBlock little = take(100, 64);
+    giveBack(take(32 * 1024, 64));
+    giveBack(take(100, 64));
+    SlabFronts fronts = small.fronts();
     Stripes stripes = Stripes.perProcessor(2, 1, 8);
     int own = stripes.current();
     Threads.run(
         2 * stripes.count(),
         thread -> {
-          PooledBlock taken = small.take(32 * 1024, 64);
+          assertNotSame(ReadyBlocks.NONE, fronts.frontFor(32 * 1024));
+          PooledBlock taken = small.takeServed(32 * 1024, 64);
           assertNotNull(taken);
           taken.openRaw(1, 0);
           giveBack(taken);
-          PooledBlock slot = small.take(100, 64);
+          assertEquals(stripes.current() == own, fronts.frontFor(100) != ReadyBlocks.NONE);
+          PooledBlock slot = small.takeServed(100, 64);
           assertEquals(stripes.current() == own, slot != null);
           if (slot != null) {
             slot.openRaw(1, 0);
             giveBack(slot);
           }
         });
-    giveBack(large);
-    giveBack(little);
+  }
+
+  @Test
+  void shouldLookInFrontsForSmallRequestsOfSomeBytes() {
+    for (long bytes : new long[] {1, 64, 32 * 1024}) {
+      assertTrue(SlabFronts.areFor(bytes), () -> bytes + " bytes");
+    }
+    for (long bytes : new long[] {Long.MIN_VALUE, -1, 0, 32 * 1024 + 1, 1L << 32, Long.MAX_VALUE}) {
+      assertFalse(SlabFronts.areFor(bytes), () -> bytes + " bytes");
+    }
   }
 
   @Test
   void shouldHaveNothingAtHandWhileItIsObserved() {
-    giveBack(take(100, 64));
+    giveBack(take(1000, 64));
     small.observe(true);
-    assertNull(small.take(100, 64));
+    assertNull(small.take(1000, 64));
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      PooledBlock block = small.takeObserved(100, 64);
-      out.add(block != null ? block : small.allocateSlowly(100, 64));
-      out.get(i).openRaw(100, 0);
-      assertNull(small.take(100, 64), "nor is a slab that came to serve meanwhile");
+      PooledBlock block = small.takeServed(1000, 64);
+      out.add(block != null ? block : small.allocateSlowly(1000, 64));
+      out.get(i).openRaw(1000, 0);
+      assertNull(small.take(1000, 64), "nor is a slab that came to serve meanwhile");
     }
     out.forEach(SmallBlocksTest::giveBack);
     small.trim();
-    assertNull(small.takeObserved(100, 64));
-    PooledBlock next = small.allocateSlowly(100, 64);
+    assertNull(small.takeServed(1000, 64));
+    PooledBlock next = small.allocateSlowly(1000, 64);
+    next.openRaw(1000, 0);
+    giveBack(next);
     small.observe(false);
-    PooledBlock other = small.take(100, 64);
-    assertSame(next.region(), other.region());
+    assertSame(next, small.take(1000, 64));
     next.giveUp();
-    other.giveUp();
   }
 }

@@ -34,7 +34,7 @@ class StripeBiasTest {
 
   private final Stripes stripes = new Stripes(STRIPES);
   private final Buffer buffer = Buffers.buffer(0, 3);
-  private final ReadyBlocks ready = Buffers.ready(STRIPES, buffer);
+  private final ReadyChunks ready = Buffers.ready(STRIPES, buffer);
   private final PooledBlock block = buffer.blocks().get(0);
 
   @BeforeEach
@@ -285,7 +285,7 @@ class StripeBiasTest {
   void shouldHaveOneUserWhenTheHoldersWritesAreLate() throws Exception {
     ByteBuffer far = ByteBuffer.allocateDirect(FAR_BYTES);
     Buffer single = Buffers.buffer(0, 1);
-    ReadyBlocks where = Buffers.ready(STRIPES, single);
+    ReadyChunks where = Buffers.ready(STRIPES, single);
     PooledBlock contended = single.blocks().get(0);
     AtomicBoolean failed = new AtomicBoolean();
     AtomicBoolean over = new AtomicBoolean();
@@ -327,7 +327,7 @@ class StripeBiasTest {
   }
 
   /** As a handle is made, which begins the use where it claims the block, or as an address is. */
-  private static PooledBlock takeAndOpen(ReadyBlocks ready, boolean handle) {
+  private static PooledBlock takeAndOpen(ReadyChunks ready, boolean handle) {
     long bytes = Buffers.bytesOf(0);
     PooledBlock block = handle ? ready.find(bytes) : ready.take(bytes);
     if (!handle && block != null) {

@@ -20,11 +20,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is noted of free blocks when threads take turns, and what comes of it when it is wrong. */
-class ReadyBlocksTest {
+class ReadyChunksTest {
 
   private static final int NONE = -1;
 
-  private static List<Integer> take(ReadyBlocks ready, int sizeClass, int count) {
+  private static List<Integer> take(ReadyChunks ready, int sizeClass, int count) {
     List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       PooledBlock block = ready.take(Buffers.bytesOf(sizeClass));
@@ -33,7 +33,7 @@ class ReadyBlocksTest {
     return numbers;
   }
 
-  private static PooledBlock takeAny(ReadyBlocks ready, Buffer buffer) {
+  private static PooledBlock takeAny(ReadyChunks ready, Buffer buffer) {
     return ready.takeFromAny(buffer.firstNumber(), buffer.count());
   }
 
@@ -41,7 +41,7 @@ class ReadyBlocksTest {
   @ValueSource(ints = {1, 2, 8, 64})
   void shouldGiveTheFirstThatIsHomeWhenOneThreadWorks(int stripes) {
     Buffer buffer = Buffers.buffer(0, 4);
-    ReadyBlocks ready = Buffers.ready(stripes, buffer);
+    ReadyChunks ready = Buffers.ready(stripes, buffer);
     PooledBlock one = ready.take(Buffers.bytesOf(0));
     PooledBlock two = ready.take(Buffers.bytesOf(0));
     PooledBlock three = ready.take(Buffers.bytesOf(0));
@@ -58,7 +58,7 @@ class ReadyBlocksTest {
   @ParameterizedTest
   @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 32768, 32769 + 2 * 4096, 1L << 33, Long.MAX_VALUE})
   void shouldFindNothingWhenTheSizeHasNoClass(long bytes) {
-    ReadyBlocks ready = Buffers.ready(8, Buffers.buffer(0, 1), Buffers.buffer(1, 1));
+    ReadyChunks ready = Buffers.ready(8, Buffers.buffer(0, 1), Buffers.buffer(1, 1));
     assertNull(ready.find(bytes));
     assertNull(ready.take(bytes));
     assertNull(ReadyBlocks.NONE.find(bytes));
@@ -70,7 +70,7 @@ class ReadyBlocksTest {
   void shouldKeepSizeClassesApartWhenThereAreSeveral() {
     Buffer small = Buffers.buffer(0, 2);
     Buffer large = Buffers.buffer(2, 3);
-    ReadyBlocks ready = Buffers.ready(8, small, large);
+    ReadyChunks ready = Buffers.ready(8, small, large);
     assertNull(ready.take(Buffers.bytesOf(1)), "no block is of this class");
     assertEquals(List.of(2, 3, 4, NONE), take(ready, 2, 4));
     assertEquals(List.of(0, 1, NONE), take(ready, 0, 3));
@@ -99,7 +99,7 @@ class ReadyBlocksTest {
     Buffer first = Buffers.buffer(0, 40);
     Buffer second = Buffers.buffer(1, count);
     Buffer third = Buffers.buffer(2, 3);
-    ReadyBlocks ready = Buffers.ready(4, first, second, third);
+    ReadyChunks ready = Buffers.ready(4, first, second, third);
     for (int round = 0; round < 2; round++) {
       List<Allocation> out = new ArrayList<>();
       List<Integer> numbers = new ArrayList<>();
@@ -125,7 +125,7 @@ class ReadyBlocksTest {
     Buffer smaller = Buffers.buffer(0, 40);
     Buffer buffer = Buffers.buffer(1, count);
     Buffer larger = Buffers.buffer(2, 64);
-    ReadyBlocks ready = Buffers.ready(1, smaller, buffer, larger);
+    ReadyChunks ready = Buffers.ready(1, smaller, buffer, larger);
     assertEquals(0, smaller.firstNumber());
     assertEquals(first, buffer.firstNumber());
     assertEquals((first + count + 63) / 64 * 64, larger.firstNumber());
@@ -134,7 +134,7 @@ class ReadyBlocksTest {
   }
 
   /** Without asking the blocks. */
-  private static PooledBlock claim(ReadyBlocks ready, Buffer buffer) {
+  private static PooledBlock claim(ReadyChunks ready, Buffer buffer) {
     PooledBlock block = ready.take(Buffers.bytesOf(buffer.bin()));
     return block != null ? block : takeAny(ready, buffer);
   }
@@ -143,7 +143,7 @@ class ReadyBlocksTest {
   void shouldKeepStripesApartWhenThereAreManyWords() throws Exception {
     for (int count : new int[] {1, 64, 65, 1024, 1025, 3000}) {
       Buffer buffer = Buffers.buffer(0, count);
-      ReadyBlocks ready = Buffers.ready(16, buffer);
+      ReadyChunks ready = Buffers.ready(16, buffer);
       assertEquals(
           count,
           Buffers.onAnotherStripe(
@@ -170,7 +170,7 @@ class ReadyBlocksTest {
   void shouldStealTheLotWhenNothingAtAllIsReadyHere(int count) throws Exception {
     Stripes stripes = new Stripes(count);
     Buffer buffer = Buffers.buffer(0, 3);
-    ReadyBlocks ready = Buffers.ready(count, buffer);
+    ReadyChunks ready = Buffers.ready(count, buffer);
     PooledBlock out = ready.take(Buffers.bytesOf(0));
     List<Integer> stolen =
         Buffers.onAnotherStripe(
@@ -201,7 +201,7 @@ class ReadyBlocksTest {
     Stripes stripes = new Stripes(count);
     Buffer small = Buffers.buffer(0, 1);
     Buffer large = Buffers.buffer(1, 3);
-    ReadyBlocks ready = Buffers.ready(count, small, large);
+    ReadyChunks ready = Buffers.ready(count, small, large);
     int stolen =
         Buffers.onAnotherStripe(
             stripes,
@@ -220,7 +220,7 @@ class ReadyBlocksTest {
   void shouldStealOneWhenSomethingIsReadyHereInTheWordBeside() throws Exception {
     Buffer small = Buffers.buffer(0, 40);
     Buffer large = Buffers.buffer(1, 30);
-    ReadyBlocks ready = Buffers.ready(8, small, large);
+    ReadyChunks ready = Buffers.ready(8, small, large);
     PooledBlock out = ready.take(Buffers.bytesOf(0));
     int stolen =
         Buffers.onAnotherStripe(
@@ -249,7 +249,7 @@ class ReadyBlocksTest {
               one.close();
               assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
               assertNull(table.take(small), "both of its own are ready elsewhere");
-              for (int i = 1; i < ReadyBlocks.LOOKS; i++) {
+              for (int i = 1; i < ReadyChunks.LOOKS; i++) {
                 table.countUnserved(large);
                 assertNull(table.take(small), "so far somebody may want them there");
               }
@@ -268,21 +268,21 @@ class ReadyBlocksTest {
   @Test
   void shouldLeaveWhatIsInUseElsewhereWhenGathering() throws Exception {
     Buffer buffer = Buffers.buffer(0, 3);
-    ReadyBlocks ready = Buffers.ready(16, buffer);
+    ReadyChunks ready = Buffers.ready(16, buffer);
     Allocation used = ready.take(Buffers.bytesOf(0)).open(1);
     Stripes stripes = new Stripes(16);
     assertEquals(1, Buffers.onAnotherStripe(stripes, () -> gather(ready, 1)));
     used.close();
     Callable<List<Integer>> work =
         () -> {
-          gather(ready, ReadyBlocks.LOOKS - 1);
+          gather(ready, ReadyChunks.LOOKS - 1);
           return take(ready, 0, 3);
         };
     assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(stripes, work));
     assertEquals(List.of(0, NONE), take(ready, 0, 2));
   }
 
-  private static int gather(ReadyBlocks ready, int times) {
+  private static int gather(ReadyChunks ready, int times) {
     for (int i = 0; i < times; i++) {
       ready.gather();
     }
@@ -293,7 +293,7 @@ class ReadyBlocksTest {
   @Test
   void shouldGiveFurtherBlocksOfItsStripeWhenThereAreMoreThanAWordHas() {
     Buffer buffer = Buffers.buffer(0, 200);
-    ReadyBlocks ready = Buffers.ready(16, buffer);
+    ReadyChunks ready = Buffers.ready(16, buffer);
     for (int number = 0; number < 200; number++) {
       PooledBlock block = ready.take(Buffers.bytesOf(0));
       if (number == 64 || number == 128) {
@@ -323,7 +323,7 @@ class ReadyBlocksTest {
     Buffer smaller = Buffers.buffer(0, before);
     Buffer buffer = Buffers.buffer(1, 300);
     Buffer larger = Buffers.buffer(2, 100);
-    ReadyBlocks ready = Buffers.ready(1, smaller, buffer, larger);
+    ReadyChunks ready = Buffers.ready(1, smaller, buffer, larger);
     for (int round = 0; round < 3; round++) {
       List<Integer> numbers = new ArrayList<>();
       int quick = 0;
@@ -349,7 +349,7 @@ class ReadyBlocksTest {
   @ParameterizedTest
   @ValueSource(ints = {10, 32, 33, 64, 100, 2000, 4096})
   void shouldFindNothingWhenAClassBetweenOthersHasNoBin(int count) {
-    ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(1, count), Buffers.buffer(3, count));
+    ReadyChunks ready = Buffers.ready(1, Buffers.buffer(1, count), Buffers.buffer(3, count));
     for (int sizeClass : new int[] {0, 2}) {
       assertNull(ready.take(Buffers.bytesOf(sizeClass)));
       assertNull(ready.takeFurther(Buffers.bytesOf(sizeClass)));
@@ -360,7 +360,7 @@ class ReadyBlocksTest {
 
   @Test
   void shouldGiveNothingFurtherWhenOneWordHasAll() {
-    ReadyBlocks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
+    ReadyChunks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
     assertNull(ready.takeFurther(Buffers.bytesOf(0)));
     assertNull(ready.takeFurther(Buffers.bytesOf(1)));
   }
@@ -369,7 +369,7 @@ class ReadyBlocksTest {
   void shouldMoveAllThatAnotherStripeHasWhenThisOneHasNothing() throws Exception {
     Buffer buffer = Buffers.buffer(0, 200);
     Stripes stripes = new Stripes(16);
-    ReadyBlocks ready = Buffers.ready(16, buffer);
+    ReadyChunks ready = Buffers.ready(16, buffer);
     Callable<List<Integer>> work =
         () -> {
           List<Integer> numbers = new ArrayList<>(List.of(takeAny(ready, buffer).number()));
@@ -386,7 +386,7 @@ class ReadyBlocksTest {
   @Test
   void shouldDropABlockThatIsBusyWhenItIsMet() {
     Buffer buffer = Buffers.buffer(0, 3);
-    ReadyBlocks ready = Buffers.ready(1, buffer);
+    ReadyChunks ready = Buffers.ready(1, buffer);
     PooledBlock first = buffer.blocks().get(0);
     assertTrue(first.claim(), "by whoever asked it, so it still counts as ready");
     assertNull(ready.take(Buffers.bytesOf(0)), "a look at one block and no more");
@@ -398,7 +398,7 @@ class ReadyBlocksTest {
   @Test
   void shouldPassBusyBlocksWhenLookingFurther() {
     Buffer buffer = Buffers.buffer(0, 200);
-    ReadyBlocks ready = Buffers.ready(1, buffer);
+    ReadyChunks ready = Buffers.ready(1, buffer);
     for (PooledBlock block : buffer.blocks().subList(0, 199)) {
       assertTrue(block.claim());
     }
@@ -414,7 +414,7 @@ class ReadyBlocksTest {
     for (long seed = 1; seed <= 200; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       Buffer buffer = Buffers.buffer(0, 1 + random.nextInt(150));
-      ReadyBlocks ready = Buffers.ready(1 << random.nextInt(4), buffer);
+      ReadyChunks ready = Buffers.ready(1 << random.nextInt(4), buffer);
       List<Allocation> out = new ArrayList<>();
       int count = buffer.blocks().size();
       for (int i = 0; i < 400; i++) {
