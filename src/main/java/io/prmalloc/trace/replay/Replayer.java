@@ -173,14 +173,22 @@ public final class Replayer {
       List<Worker> workers,
       ReplayProgress progress)
       throws InterruptedException {
-    long total = (long) options.steps() * options.threads();
     for (Thread thread : threads) {
       while (progress != null && thread.isAlive()) {
         thread.join(PROGRESS_MILLIS);
-        progress.update(allocator, workers.stream().mapToLong(Worker::measuredSteps).sum(), total);
+        tell(progress, allocator, workers);
       }
       thread.join();
     }
+    if (progress != null) {
+      // Any of them may have ended since it was told of last, or before it was waited for.
+      tell(progress, allocator, workers);
+    }
+  }
+
+  private void tell(ReplayProgress progress, ReplayAllocator allocator, List<Worker> workers) {
+    long total = (long) options.steps() * options.threads();
+    progress.update(allocator, workers.stream().mapToLong(Worker::measuredSteps).sum(), total);
   }
 
   private ReplayRun.Measured figures(ReplayTarget target, List<Worker> workers) {

@@ -150,6 +150,9 @@ public final class ShiftReplayer {
         }
         thread.join();
       }
+      if (progress != null) {
+        progress.update(allocator, Math.min(done, total), total);
+      }
       try {
         target.close();
       } catch (RuntimeException e) {
