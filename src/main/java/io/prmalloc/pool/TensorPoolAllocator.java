@@ -84,8 +84,8 @@ public final class TensorPoolAllocator implements Allocator {
 
   private volatile BinTable bins;
 
-  /** Where the common way looks: what those bins have ready, or nothing while it is barred. */
-  private volatile ReadyBlocks ready = ReadyBlocks.NONE;
+  /** Where the common way looks: what those bins have ready, or null while it is barred. */
+  private volatile ReadyBlocks ready;
 
   /** The bins once they are closed, for what they counted. */
   private volatile BinTable closedBins;
@@ -201,18 +201,17 @@ public final class TensorPoolAllocator implements Allocator {
     BinTable table = bins;
     boolean open =
         table != null && !watch.isObserved() && outside.isolation().equals(Isolation.NONE);
-    ready = open ? table.ready() : ReadyBlocks.NONE;
+    ready = open ? table.ready() : null;
   }
 
   /** Whether the common way finds nothing that is planned, also where there is something. */
   boolean isWayBarred() {
-    return ready == ReadyBlocks.NONE;
+    return ready == null;
   }
 
   /**
    * Opens a step of a kind: {@link MemoryPlanner#collect(Object) planner().collect(key)}.
-   *
-   * <p>Threading: any thread.
+   * Threading: any thread.
    */
   public ScopedMemoryCollector collect(Object key) {
     return planner.collect(key);
@@ -242,12 +241,19 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private ReadyBlocks near(long bytes) {
-    return SlabFronts.areFor(bytes) ? fronts.frontFor((int) bytes) : ready;
+    return SlabFronts.areFor(bytes) ? fronts.frontFor((int) bytes) : planned();
+  }
+
+  private ReadyBlocks planned() {
+    // A question whose answer changes with the first plan: who went this way is compiled anew then,
+    // with what large requests do there (see ReadyBlocks.find).
+    ReadyBlocks open = ready;
+    return open != null ? open : ReadyBlocks.NONE;
   }
 
   /** Of a request whose alignment is said: for small ones, too, there would be too much code. */
   private ReadyBlocks nearAt(long alignment) {
-    return alignment <= DEFAULT_ALIGNMENT ? ready : ReadyBlocks.NONE;
+    return alignment <= DEFAULT_ALIGNMENT ? planned() : ReadyBlocks.NONE;
   }
 
   private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
@@ -276,7 +282,7 @@ public final class TensorPoolAllocator implements Allocator {
     }
     return bytes <= LifetimePolicy.SMALL_BYTES
         ? small.take((int) bytes + smallHeader, alignment)
-        : ready.take(bytes + largeHeader);
+        : planned().take(bytes + largeHeader);
   }
 
   @Override
@@ -368,8 +374,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * What this pool has learnt so far, to be saved for the next process or for replicas; empty
-   * before it has a plan. Threading: any thread.
+   * What this pool has learnt, for the next process or for replicas; empty before it has a plan.
+   * Threading: any thread.
    */
   public KeptPlan plan() {
     return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
@@ -394,9 +400,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * All that the pool tells of itself. Costs a few walks over its blocks.
-   *
-   * <p>Threading: any thread, also when the pool is closed.
+   * All that the pool tells of itself. Costs a few walks over its blocks. Threading: any thread,
+   * also when the pool is closed.
    */
   public PoolSnapshot snapshot() {
     return books.snapshot(planner);
@@ -432,9 +437,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   /**
    * A table for people: what is reserved and in use, every bin with its blocks, borrowings and
-   * uses, and every kind of steps. Its form may change.
-   *
-   * <p>Threading: any thread.
+   * uses, and every kind of steps. Its form may change. Threading: any thread.
    */
   public String dumpStats() {
     return PoolReport.of(snapshot(), small.slabs(), countedBins(), steps.kinds());
