@@ -245,8 +245,9 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private ReadyBlocks planned() {
-    // A question whose answer changes with the first plan: who went this way is compiled anew then,
-    // with what large requests do there (see ReadyBlocks.find).
+    // Compiled code has never seen anything but null before the first plan, and is compiled anew
+    // then. Else it would keep what it made of this way while only small requests went to its end:
+    // the JIT inlines nothing into a method of which it saw fewer than a thousand runs.
     ReadyBlocks open = ready;
     return open != null ? open : ReadyBlocks.NONE;
   }
@@ -408,8 +409,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Gives back the arenas of planned steps that no step has wanted for so long. Threading: any
-   * thread.
+   * Gives back the arenas of planned steps that none has wanted for so long. Threading: any thread.
    *
    * @return how many bytes went
    */
