@@ -228,10 +228,10 @@ class ReadyBlocks {
     return found != 0 ? remove(at, word, found) : null;
   }
 
-  private PooledBlock remove(int at, int word, long found) {
+  /** Of some blocks that are noted in a word, the first, which is no longer noted then. */
+  final PooledBlock remove(int at, int word, long found) {
     ready[at] &= ~(found & -found);
-    // Not by blockAt: the JIT inlines fifteen methods deep, and this is the eighth.
-    return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
+    return blockAt(word, found);
   }
 
   final PooledBlock blockAt(int word, long found) {

@@ -169,8 +169,7 @@ final class ReadyChunks extends ReadyBlocks {
     for (int word = wordAt(first); word <= wordAt(last); word++) {
       int at = at(stripe, word);
       for (long found = ready[at] & maskOf(word, first, last); found != 0; found &= found - 1) {
-        ready[at] &= ~(found & -found);
-        PooledBlock block = blockAt(word, found);
+        PooledBlock block = remove(at, word, found);
         if (claim(block)) {
           moveFrom(stripe, word, first, last);
           return block;

@@ -409,7 +409,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Gives back the arenas of planned steps that none has wanted for so long. Threading: any thread.
+   * Gives back step arenas that no step has wanted for so long. Threading: any thread.
    *
    * @return how many bytes went
    */

@@ -2,14 +2,17 @@
  * The pool: serves tensors from the blocks that the planner worked out, without a system call, a
  * page fault or garbage.
  *
- * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build. Behind it: small requests
- * come from slabs of a size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code SlabClass},
- * {@code Slab}, whose slots are a {@code BlockStack}); planned ones from the {@code Arena}, the one
- * reservation of a plan, which is carved into a {@code Buffer} of equal chunks per {@code Bin};
- * everything else from the sub-allocator ({@code SlowWay}). What a thread gave back last is noted
- * in {@code ReadyBlocks}, where a request looks first: those of a slab, or of the arena ({@code
- * ReadyChunks}), with its chunks in the order that {@code BlockNumbers} gives them. In the
- * beginning threads get {@code Shares} of those.
+ * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build, with a {@link
+ * io.prmalloc.pool.TensorPoolBuilder}. Behind it: small requests come from slabs of a size class
+ * each ({@code SmallBlocks}, {@code SlabFronts}, {@code SlabClass}, {@code Slab}, whose slots are a
+ * {@code BlockStack}); planned ones from a {@code BinTable}, which is a plan made real: the {@code
+ * Arena}, its one reservation, carved into a {@code Buffer} of equal chunks per {@code Bin};
+ * everything else from the sub-allocator ({@code SlowWay}). A slot or a chunk is a {@code
+ * PooledBlock}. What a thread gave back last is noted in {@code ReadyBlocks}, where a request looks
+ * first: those of a slab, or of the arena ({@code ReadyChunks}), with its chunks in the order that
+ * {@code BlockNumbers} gives them. In the beginning threads get {@code Shares} of those. Who asks
+ * for addresses gets them by way of {@code RawAddresses}; {@code PoolBooks} knows what lies where,
+ * and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepRepeats}, {@code StepArena}); plans of

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
 
@@ -38,7 +39,7 @@ public final class Replayer {
       MemoryRegion.MAX_BYTES - 2 * Allocator.DEFAULT_ALIGNMENT;
 
   private static final long SETTLE_NANOS = 1_000_000_000;
-  static final long PROGRESS_MILLIS = 200;
+  private static final long PROGRESS_MILLIS = 200;
 
   private final Trace trace;
   private final ReplayOptions options;
@@ -134,7 +135,13 @@ public final class Replayer {
       threads.add(new Thread(worker, "replay-" + i));
     }
     threads.forEach(Thread::start);
-    await(allocator, threads, workers, progress);
+    long total = (long) options.steps() * options.threads();
+    await(
+        threads,
+        progress,
+        allocator,
+        total,
+        () -> workers.stream().mapToLong(Worker::measuredSteps).sum());
     ReplayRun run =
         failure.get() != null
             ? ReplayRun.failed(allocator, options, failure.get())
@@ -167,28 +174,30 @@ public final class Replayer {
     }
   }
 
-  private void await(
-      ReplayAllocator allocator,
+  /**
+   * Waits until threads have ended; says from time to time how far they are, and once more then.
+   *
+   * @param progress null for nobody
+   * @param done how much of the total
+   */
+  static void await(
       List<Thread> threads,
-      List<Worker> workers,
-      ReplayProgress progress)
+      ReplayProgress progress,
+      ReplayAllocator allocator,
+      long total,
+      LongSupplier done)
       throws InterruptedException {
     for (Thread thread : threads) {
       while (progress != null && thread.isAlive()) {
         thread.join(PROGRESS_MILLIS);
-        tell(progress, allocator, workers);
+        progress.update(allocator, done.getAsLong(), total);
       }
       thread.join();
     }
     if (progress != null) {
       // Any of them may have ended since it was told of last, or before it was waited for.
-      tell(progress, allocator, workers);
+      progress.update(allocator, done.getAsLong(), total);
     }
-  }
-
-  private void tell(ReplayProgress progress, ReplayAllocator allocator, List<Worker> workers) {
-    long total = (long) options.steps() * options.threads();
-    progress.update(allocator, workers.stream().mapToLong(Worker::measuredSteps).sum(), total);
   }
 
   private ReplayRun.Measured figures(ReplayTarget target, List<Worker> workers) {

@@ -143,16 +143,7 @@ public final class ShiftReplayer {
       }
       threads.forEach(Thread::start);
       long total = (long) options.steps() * sequence.size();
-      for (Thread thread : threads) {
-        while (progress != null && thread.isAlive()) {
-          thread.join(Replayer.PROGRESS_MILLIS);
-          progress.update(allocator, Math.min(done, total), total);
-        }
-        thread.join();
-      }
-      if (progress != null) {
-        progress.update(allocator, Math.min(done, total), total);
-      }
+      Replayer.await(threads, progress, allocator, total, () -> Math.min(done, total));
       try {
         target.close();
       } catch (RuntimeException e) {
