@@ -1,5 +1,6 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.trace.replay.Touch;
 
 /**
@@ -47,7 +48,7 @@ abstract class AddressStrategy implements Strategy {
     }
 
     @Override
-    public void begin() {}
+    public void begin(ScopedMemoryCollector step) {}
 
     @Override
     public long allocate(int tensor, long bytes, long value) {

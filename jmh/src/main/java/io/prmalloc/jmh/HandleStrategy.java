@@ -1,5 +1,6 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.trace.replay.Touch;
 
 /**
@@ -59,7 +60,7 @@ abstract class HandleStrategy<H> implements Strategy {
 
     @Override
     @SuppressWarnings("unchecked") // only what take() gave is stored
-    public void begin() {
+    public void begin(ScopedMemoryCollector step) {
       handles = (H[]) new Object[tensors];
     }
 

@@ -1,5 +1,7 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.lifetime.ScopedMemoryCollector;
+
 /**
  * One thread's tensors, by number. It costs every rival the same: a store into an array and a load
  * from it.
@@ -8,8 +10,12 @@ package io.prmalloc.jmh;
  */
 interface Lane {
 
-  /** Makes room for a step's tensors. None is in use. */
-  void begin();
+  /**
+   * Makes room for a step's tensors. None is in use.
+   *
+   * @param step whose tensors they are; null where the allocator knows no steps
+   */
+  void begin(ScopedMemoryCollector step);
 
   /**
    * Allocates a tensor, writes as much of it as the lane was made for, the first 8 bytes last, and

@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.trace.replay.Touch;
 import java.util.ArrayDeque;
@@ -83,7 +84,7 @@ final class ReadyMemory extends AddressStrategy {
     }
 
     @Override
-    public void begin() {}
+    public void begin(ScopedMemoryCollector step) {}
 
     @Override
     public long allocate(int tensor, long bytes, long value) {

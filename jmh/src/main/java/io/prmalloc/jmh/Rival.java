@@ -16,6 +16,8 @@ public enum Rival {
   POOL_HANDLE("pool, handles", PoolHandles::new),
   /** Our pool through raw addresses. */
   POOL_RAW("pool, raw addresses", PoolAddresses::new),
+  /** Our pool where the step is asked, by raw addresses: each step has a planned arena. */
+  POOL_STEP("pool, planned steps", PlannedPool::new),
   /** Our allocator that pools nothing: what the pool does with a request that it misses. */
   CPU("no pool (CpuAllocator)", () -> new UnpooledHandles(new CpuAllocator(SubAllocator.direct()))),
   /** {@code ByteBuffer.allocateDirect}, freed at once and not by the collector. */
@@ -73,7 +75,7 @@ public enum Rival {
 
   /** Whether it is one of ours. Threading: any thread. */
   public boolean isOurs() {
-    return this == POOL_HANDLE || this == POOL_RAW || this == CPU;
+    return this == POOL_HANDLE || this == POOL_RAW || this == POOL_STEP || this == CPU;
   }
 
   /** Whether it is no allocator, but something to measure others by. Threading: any thread. */
@@ -81,9 +83,9 @@ public enum Rival {
     return this == CAS_STACK || this == READY_MEMORY;
   }
 
-  /** Whether another thread than the one that allocated may release. Threading: any thread. */
+  /** Whether what one thread allocated is released by another here. Threading: any thread. */
   public boolean crossesThreads() {
-    return this != FFM_CONFINED;
+    return this != FFM_CONFINED && this != POOL_STEP;
   }
 
   /**

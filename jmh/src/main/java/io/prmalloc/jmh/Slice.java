@@ -14,6 +14,7 @@ import static io.prmalloc.jmh.Rival.NETTY_ADAPTIVE;
 import static io.prmalloc.jmh.Rival.NETTY_POOLED;
 import static io.prmalloc.jmh.Rival.POOL_HANDLE;
 import static io.prmalloc.jmh.Rival.POOL_RAW;
+import static io.prmalloc.jmh.Rival.POOL_STEP;
 import static io.prmalloc.jmh.Rival.READY_MEMORY;
 
 import java.util.EnumSet;
@@ -140,7 +141,7 @@ record Slice(
             HandoverBenchmark.class,
             2,
             pair,
-            and(SOME, POOL_RAW, JEMALLOC, FFM_SHARED, CAS_STACK, READY_MEMORY),
+            and(SOME, POOL_RAW, FFM_SHARED, CAS_STACK, READY_MEMORY),
             false,
             SETTLED),
         new Slice(
@@ -152,8 +153,9 @@ record Slice(
             false,
             SHORT),
         new Slice("sample", StepBenchmark.class, 1, sample, SOME, false, SHORT),
-        new Slice("steps", StepBenchmark.class, 1, steps, and(ALL, READY_MEMORY), true, SHORT),
-        new Slice("steps-2", StepBenchmark.class, 2, steps, SOME, false, SETTLED),
+        new Slice(
+            "steps", StepBenchmark.class, 1, steps, and(ALL, POOL_STEP, READY_MEMORY), true, SHORT),
+        new Slice("steps-2", StepBenchmark.class, 2, steps, and(FEW, POOL_STEP), false, SETTLED),
         new Slice(
             "touches",
             StepBenchmark.class,

@@ -71,16 +71,15 @@ final class Step {
    * @param value something else for each step
    * @return the sum of what was read: for each tensor, {@code value} and its number
    */
-  @SuppressWarnings("try") // the scope is there to be closed
   long run(Strategy strategy, Lane lane, long value) {
     try (ScopedMemoryCollector scope = strategy.openStep()) {
-      return replay(lane, value);
+      return replay(lane, scope, value);
     }
   }
 
-  /** Runs the events alone. */
-  long replay(Lane lane, long value) {
-    lane.begin();
+  /** Runs the events alone, in a scope that is open; null for none. */
+  long replay(Lane lane, ScopedMemoryCollector scope, long value) {
+    lane.begin(scope);
     long sum = 0;
     for (int event : events) {
       if (event >= 0) {

@@ -63,13 +63,12 @@ final class WarmUp {
 
   // All scopes are open before any thread runs the step, and until all have run it, so that the
   // planner sees that they overlap, whatever the scheduler does.
-  @SuppressWarnings("try") // the scope is there to be closed
   private Void learn() throws InterruptedException, BrokenBarrierException {
     Lane lane = strategy.lane(step, Touch.FIRST);
     for (int i = 0; i < MAX_STEPS && !done; i++) {
       try (ScopedMemoryCollector scope = strategy.openStep()) {
         barrier.await();
-        step.replay(lane, i);
+        step.replay(lane, scope, i);
         barrier.await();
       }
       barrier.await();

@@ -27,7 +27,7 @@ class WarmUpTest {
 
       assertTrue(strategy.isWarm());
       Lane lane = strategy.lane(Step.ofBurst(THREADS, TENSOR_BYTES), Touch.FIRST);
-      lane.begin();
+      lane.begin(null);
       for (int tensor = 0; tensor < THREADS; tensor++) {
         lane.allocate(tensor, TENSOR_BYTES, tensor);
       }

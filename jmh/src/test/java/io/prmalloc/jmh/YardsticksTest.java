@@ -20,7 +20,7 @@ class YardsticksTest {
     try (ReadyMemory memory = new ReadyMemory()) {
       Step step = Step.ofBurst(20, 10_000);
       Lane lane = memory.lane(step, Touch.ALL);
-      assertEquals(20 * 5 + 19 * 20 / 2, step.replay(lane, 5));
+      assertEquals(20 * 5 + 19 * 20 / 2, step.replay(lane, null, 5));
     }
   }
 

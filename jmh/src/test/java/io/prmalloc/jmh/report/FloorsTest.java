@@ -43,7 +43,7 @@ class FloorsTest {
   void shouldFindEverythingMeasuredWhenAllSlicesRan() throws IOException {
     List<Line> lines = check(FakeRun.published(rivals(1_000)));
 
-    assertEquals(19, lines.size());
+    assertEquals(27, lines.size());
     for (Line line : lines) {
       assertEquals(Verdict.REACHED, line.verdict(), line::toString);
     }
@@ -117,6 +117,11 @@ class FloorsTest {
     step(run, Rival.POOL_HANDLE, "/elsewhere/Squeezenet@2", "FIRST", 1, 40_000);
     step(run, Rival.POOL_HANDLE, "MobilenetV2@4", "FIRST", 1, 190_100);
 
+    step(run, Rival.POOL_STEP, "Squeezenet@2", "FIRST", 1, 39_000);
+
+    Line planned = ratio("Squeezenet b2: planned, 20 us", run);
+    assertEquals(Verdict.REACHED, planned.verdict());
+    assertEquals(planned.bound() * 39 / 40, planned.measured().orElseThrow(), 1e-9);
     Line squeezenet = ratio("Squeezenet b2: 20 us", run);
     assertEquals(squeezenet.bound(), squeezenet.measured().orElseThrow(), 1e-9);
     Line mobilenet = ratio("MobilenetV2 b4: 95 us", run);
@@ -141,6 +146,6 @@ class FloorsTest {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     assertFalse(Report.of(folder).printFloors(new PrintStream(said, true, StandardCharsets.UTF_8)));
     String text = said.toString(StandardCharsets.UTF_8);
-    assertTrue(text.endsWith("1 of 19 floors reached\n"), text);
+    assertTrue(text.endsWith("1 of 27 floors reached\n"), text);
   }
 }
