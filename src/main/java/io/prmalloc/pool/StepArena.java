@@ -8,6 +8,7 @@ import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.plan.PlanMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * The memory of one plan for one step at a time. A step leases it, is served from it in the order
@@ -204,7 +205,9 @@ final class StepArena extends StepMemory {
 
   /** Two threads may do it at the same time, and come to the same result. */
   private AddressTable listAddresses() {
-    AddressTable made = new AddressTable(blocks);
+    Block[] requests = new Block[plan.requests()];
+    Arrays.setAll(requests, request -> blocks[plan.blockOf(request)]);
+    AddressTable made = new AddressTable(requests);
     addresses = made;
     return made;
   }

@@ -134,7 +134,7 @@ class ReportTest {
     String written = Files.readString(docs.resolve("README.md"));
 
     assertTrue(written.contains("| CPU | some processor |"));
-    assertTrue(written.contains("| malloc | 90.0 | 90.0 | 90.0 | 90.0 |"), written);
+    assertTrue(written.contains("| malloc | 100 | 100 | 100 | 100 |"), written);
     assertFalse(written.contains("Not measured."), written);
     int charts = 0;
     for (String line : written.split("\n", -1)) {
