@@ -25,8 +25,6 @@ public abstract class Block extends BlockViews {
   /** Null for none. */
   private final Isolation isolation;
 
-  private long startAddress;
-
   /**
    * A block at home.
    *

@@ -29,6 +29,9 @@ abstract class BlockClaims extends CacheLinePadding {
   /** See {@link BlockState}. */
   long state;
 
+  /** Read in every use by address, so it lies here, too; 0 until somebody asks. */
+  long startAddress;
+
   /** Written to have the cache line, never read. */
   @SuppressWarnings("UnusedVariable")
   private int touched;
