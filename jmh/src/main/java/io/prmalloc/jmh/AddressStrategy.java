@@ -1,6 +1,5 @@
 package io.prmalloc.jmh;
 
-import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.trace.replay.Touch;
 
 /**
@@ -28,7 +27,7 @@ abstract class AddressStrategy implements Strategy {
 
   @Override
   public Lane lane(Step step, Touch touch) {
-    return new AddressLane(this, step.tensors(), touch);
+    return new StrategyLane(this, step.tensors(), touch);
   }
 
   @Override
@@ -36,31 +35,21 @@ abstract class AddressStrategy implements Strategy {
     return new AddressHandover(this, capacity);
   }
 
-  private static final class AddressLane implements Lane {
+  private static final class StrategyLane extends AddressLane {
     private final AddressStrategy strategy;
-    private final long[] addresses;
-    private final Touch touch;
 
-    AddressLane(AddressStrategy strategy, int tensors, Touch touch) {
+    StrategyLane(AddressStrategy strategy, int tensors, Touch touch) {
+      super(tensors, touch);
       this.strategy = strategy;
-      this.addresses = new long[tensors];
-      this.touch = touch;
     }
 
     @Override
-    public void begin(ScopedMemoryCollector step) {}
-
-    @Override
-    public long allocate(int tensor, long bytes, long value) {
-      long address = strategy.take(bytes);
-      addresses[tensor] = address;
-      return Writes.touch(touch, address, bytes, value);
+    long take(long bytes) {
+      return strategy.take(bytes);
     }
 
     @Override
-    public void release(int tensor) {
-      long address = addresses[tensor];
-      addresses[tensor] = 0;
+    void giveBack(long address) {
       strategy.giveBack(address);
     }
   }

@@ -16,11 +16,7 @@ final class PoolAddresses extends AddressStrategy {
 
   @Override
   long take(long bytes) {
-    long address = pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, bytes);
-    if (address == 0) {
-      throw new IllegalStateException(bytes + " bytes are not to be had");
-    }
-    return address;
+    return Pools.had(pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, bytes), bytes);
   }
 
   @Override

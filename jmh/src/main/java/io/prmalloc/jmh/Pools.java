@@ -4,7 +4,7 @@ import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Locale;
 
-/** What both ways into the pool have in common. Threading: any thread. */
+/** What all ways into the pool have in common. Threading: any thread. */
 final class Pools {
 
   private Pools() {}
@@ -12,6 +12,14 @@ final class Pools {
   /** A pool that learns from the first step on and packs on the thread that closes a step. */
   static TensorPoolAllocator learning() {
     return TensorPoolAllocator.builder().startStatisticStep(0).executor(Runnable::run).build();
+  }
+
+  /** An address that was asked for, if it was to be had. */
+  static long had(long address, long bytes) {
+    if (address == 0) {
+      throw new IllegalStateException(bytes + " bytes are not to be had");
+    }
+    return address;
   }
 
   static String report(TensorPoolAllocator pool) {

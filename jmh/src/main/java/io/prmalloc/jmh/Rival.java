@@ -17,7 +17,7 @@ public enum Rival {
   /** Our pool through raw addresses. */
   POOL_RAW("pool, raw addresses", PoolAddresses::new),
   /** Our pool where the step is asked, by raw addresses: each step has a planned arena. */
-  POOL_STEP("pool, planned steps", PlannedPool::new),
+  POOL_STEP("pool, planned steps", PoolSteps::new),
   /** Our allocator that pools nothing: what the pool does with a request that it misses. */
   CPU("no pool (CpuAllocator)", () -> new UnpooledHandles(new CpuAllocator(SubAllocator.direct()))),
   /** {@code ByteBuffer.allocateDirect}, freed at once and not by the collector. */
@@ -83,7 +83,9 @@ public enum Rival {
     return this == CAS_STACK || this == READY_MEMORY;
   }
 
-  /** Whether what one thread allocated is released by another here. Threading: any thread. */
+  /**
+   * Whether it takes part where one thread allocates and another releases. Threading: any thread.
+   */
   public boolean crossesThreads() {
     return this != FFM_CONFINED && this != POOL_STEP;
   }

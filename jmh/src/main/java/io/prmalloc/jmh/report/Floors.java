@@ -182,7 +182,7 @@ final class Floors {
     twoThreads(model, POOL_STEP, "planned, ");
   }
 
-  private static String of(Model model) {
+  private static String stepOf(Model model) {
     return "Step of " + model.label() + ": ";
   }
 
@@ -195,7 +195,7 @@ final class Floors {
             String.format(
                 Locale.ROOT,
                 "%s%s%.0f us where so many pairs of a compare-and-set stack take %.1f",
-                of(model),
+                stepOf(model),
                 way,
                 model.promisedMicros(),
                 model.tensors() * REFERENCE_PAIR_NANOS / 1e3),
@@ -215,7 +215,8 @@ final class Floors {
             .map(Measurement::faults)
             .orElse(OptionalDouble.empty());
     lines.add(
-        new Line(of(model) + way + "0 page faults", faults, true, NO_FAULTS, "faults per step"));
+        new Line(
+            stepOf(model) + way + "0 page faults", faults, true, NO_FAULTS, "faults per step"));
   }
 
   private void heap(Model model, Rival rival, String way) {
@@ -226,7 +227,7 @@ final class Floors {
             .orElse(OptionalDouble.empty());
     lines.add(
         new Line(
-            of(model) + "0 bytes of heap for each tensor" + way,
+            stepOf(model) + "0 bytes of heap for each tensor" + way,
             times(heap, 1.0 / model.tensors()),
             true,
             NO_BYTES,
@@ -235,7 +236,7 @@ final class Floors {
 
   private void twoThreads(Model model, Rival rival, String way) {
     atMost(
-        of(model) + way + "2 threads at most 1.5 times as long as 1",
+        stepOf(model) + way + "2 threads at most 1.5 times as long as 1",
         step(rival, model, 2),
         step(rival, model, 1),
         1.5);

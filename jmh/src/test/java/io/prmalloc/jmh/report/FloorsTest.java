@@ -116,7 +116,6 @@ class FloorsTest {
     FakeRun run = pair(new FakeRun(), Rival.CAS_STACK, 1, 16.8);
     step(run, Rival.POOL_HANDLE, "/elsewhere/Squeezenet@2", "FIRST", 1, 40_000);
     step(run, Rival.POOL_HANDLE, "MobilenetV2@4", "FIRST", 1, 190_100);
-
     step(run, Rival.POOL_STEP, "Squeezenet@2", "FIRST", 1, 39_000);
 
     Line planned = ratio("Squeezenet b2: planned, 20 us", run);

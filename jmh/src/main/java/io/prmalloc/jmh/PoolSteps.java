@@ -1,10 +1,8 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.pool.StepStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.trace.replay.Touch;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -13,16 +11,12 @@ import java.util.Optional;
  *
  * <p>Threading: as {@link Strategy} says, but no tensor is handed from one thread to another.
  */
-final class PlannedPool implements Strategy {
+final class PoolSteps implements Strategy {
 
   private final TensorPoolAllocator pool = Pools.learning();
 
   private static long take(ScopedMemoryCollector step, long bytes) {
-    long address = step.allocateRaw(bytes);
-    if (address == 0) {
-      throw new IllegalStateException(bytes + " bytes are not to be had");
-    }
-    return address;
+    return Pools.had(step.allocateRaw(bytes), bytes);
   }
 
   /** A step of its own. */
@@ -58,8 +52,7 @@ final class PlannedPool implements Strategy {
 
   @Override
   public Optional<String> report() {
-    StepStats stats = pool.stepStats();
-    return Optional.of(String.format(Locale.ROOT, "pool: %s", stats));
+    return Optional.of("pool: " + pool.stepStats());
   }
 
   @Override
@@ -67,14 +60,11 @@ final class PlannedPool implements Strategy {
     pool.close();
   }
 
-  private static final class StepLane implements Lane {
-    private final long[] addresses;
-    private final Touch touch;
+  private static final class StepLane extends AddressLane {
     private ScopedMemoryCollector step;
 
     StepLane(int tensors, Touch touch) {
-      this.addresses = new long[tensors];
-      this.touch = touch;
+      super(tensors, touch);
     }
 
     @Override
@@ -83,16 +73,12 @@ final class PlannedPool implements Strategy {
     }
 
     @Override
-    public long allocate(int tensor, long bytes, long value) {
-      long address = take(step, bytes);
-      addresses[tensor] = address;
-      return Writes.touch(touch, address, bytes, value);
+    long take(long bytes) {
+      return PoolSteps.take(step, bytes);
     }
 
     @Override
-    public void release(int tensor) {
-      long address = addresses[tensor];
-      addresses[tensor] = 0;
+    void giveBack(long address) {
       step.deallocateRaw(address);
     }
   }
