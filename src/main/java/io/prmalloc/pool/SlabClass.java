@@ -24,8 +24,9 @@ final class SlabClass {
   // slab that has one takes its place, under the lock, and a new one is made only if no other
   // stripe's slab has a slot either, not even one whose bit was lost. Who brings home the first
   // slot of an exhausted slab queues it; who brings home the last one of a slab that does not serve
-  // gives it back, except for one spare, so that a server that breathes in and out at the edge of a
-  // slab does not pay the system for every breath.
+  // gives it back, except for a few spares, so that a server that breathes in and out at the edge
+  // of
+  // a slab, or by some slots, does not pay the system for every breath.
   //
   // No slab is lost between the two: a slab stops serving only under the lock, by shutting its
   // front, and what came home by then is looked at right after. The push that next frees a slot in
@@ -38,15 +39,24 @@ final class SlabClass {
   // finds nothing in it and comes to the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
+
+  /** Of a slab, or of the spares together. */
   private static final int MIN_SLOTS = 32;
 
-  /** Slabs of more bytes serve all stripes together: one each would be too much memory. */
-  private static final int MAX_STRIPED_SLAB_BYTES = 256 * 1024;
+  /**
+   * Of large slots a slab has fewer, so that there may be one for each stripe. Two threads on one
+   * slab would take the line with its bits from each other at each request and each close.
+   */
+  private static final int MAX_SLAB_BYTES = 256 * 1024;
 
   private final int sizeClass;
   private final SlabFronts fronts;
   private final int slotBytes;
   private final int slots;
+
+  /** How many slabs are kept that have all their slots and do not serve. */
+  private final int mostSpares;
+
   private final SubAllocator source;
   private final AddressDirectory directory;
   private final Isolation isolation;
@@ -63,7 +73,6 @@ final class SlabClass {
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
   private final Set<Slab> slabs = new LinkedHashSet<>();
-  private Slab spare;
   private boolean closed;
   private final PoolCounts returned = new PoolCounts();
   private long bytesReserved;
@@ -85,11 +94,16 @@ final class SlabClass {
     this.sizeClass = sizeClass;
     this.fronts = fronts;
     this.slotBytes = SizeClasses.slotBytes(sizeClass);
-    this.slots = Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes);
+    this.slots = slots(slotBytes);
+    this.mostSpares = Math.max(1, MIN_SLOTS / slots);
     this.source = source;
     this.directory = directory;
-    this.stripes = slots * slotBytes <= MAX_STRIPED_SLAB_BYTES ? fronts.stripes() : new Stripes(1);
+    this.stripes = fronts.stripes();
     this.serving = new AtomicReferenceArray<>(stripes.count());
+  }
+
+  private static int slots(int slotBytes) {
+    return Math.min(Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes), MAX_SLAB_BYTES / slotBytes);
   }
 
   /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */
@@ -116,9 +130,7 @@ final class SlabClass {
     // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
     boolean open = slab != null && !observed && isolation.equals(Isolation.NONE);
     ReadyBlocks front = open ? slab.front() : ReadyBlocks.NONE;
-    for (int at = stripe; at < fronts.stripes().count(); at += stripes.count()) {
-      fronts.set(at, sizeClass, front);
-    }
+    fronts.set(stripe, sizeClass, front);
   }
 
   private static PooledBlock takeFrom(Slab slab) {
@@ -174,9 +186,6 @@ final class SlabClass {
 
   private void serve(int stripe, Slab slab) {
     slab.queued = false;
-    if (slab == spare) {
-      spare = null;
-    }
     slab.openFront();
     Slab exhausted = serving.getAndSet(stripe, slab);
     show(stripe);
@@ -204,10 +213,7 @@ final class SlabClass {
       if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
         return;
       }
-      if (!slab.allHome() || spare == null || spare == slab || !spare.allHome()) {
-        if (slab.allHome()) {
-          spare = slab;
-        }
+      if (!slab.allHome() || otherSpares(slab) < mostSpares) {
         if (!slab.queued && slab.freeBlocks() > 0) {
           slab.queued = true;
           withFreeSlots.add(slab);
@@ -218,6 +224,11 @@ final class SlabClass {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** How many slabs beside this one have all their slots and do not serve. */
+  private long otherSpares(Slab slab) {
+    return withFreeSlots.stream().filter(other -> other != slab && other.allHome()).count();
   }
 
   private void giveBack(Slab slab) {
@@ -257,9 +268,6 @@ final class SlabClass {
 
   private void stopServing(Slab slab) {
     slab.shutFront();
-    if (slab == spare) {
-      spare = null;
-    }
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       if (serving.get(stripe) == slab) {
         serving.set(stripe, null);
@@ -304,7 +312,6 @@ final class SlabClass {
         serving.set(stripe, null);
         show(stripe);
       }
-      spare = null;
       for (Slab slab : List.copyOf(slabs)) {
         slab.revokeAll();
         giveBack(slab);

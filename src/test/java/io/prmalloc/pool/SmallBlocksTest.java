@@ -2,7 +2,6 @@ package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -94,21 +93,21 @@ class SmallBlocksTest {
 
   @Test
   void shouldKeepOneSpareBesideTheCurrentSlabWhenAllSlotsComeHome() {
-    int slotsPerSlab = 32; // of 32 KiB
+    int slotsPerSlab = 32; // of 8 KiB
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 5 * slotsPerSlab; i++) {
-      out.add(take(32 * 1024, 64));
+      out.add(take(8 * 1024, 64));
     }
     assertEquals(5, small.slabs());
     assertEquals(5, grown.get());
-    assertEquals(5L * slotsPerSlab * 32 * 1024, source.bytesReserved());
+    assertEquals(5L * slotsPerSlab * 8 * 1024, source.bytesReserved());
     out.forEach(SmallBlocksTest::giveBack);
     assertEquals(2, small.slabs());
-    assertEquals(2L * slotsPerSlab * 32 * 1024, source.bytesReserved());
+    assertEquals(2L * slotsPerSlab * 8 * 1024, source.bytesReserved());
     // Both are used before a third is made.
     out.clear();
     for (int i = 0; i < 2 * slotsPerSlab; i++) {
-      out.add(take(32 * 1024, 64));
+      out.add(take(8 * 1024, 64));
     }
     assertEquals(2, small.slabs());
     out.forEach(SmallBlocksTest::giveBack);
@@ -118,10 +117,10 @@ class SmallBlocksTest {
   void shouldPayTheSystemNothingWhenBreathingAtTheEdgeOfASlab() {
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 32; i++) {
-      out.add(take(32 * 1024, 64));
+      out.add(take(8 * 1024, 64));
     }
     for (int breath = 0; breath < 100; breath++) {
-      giveBack(take(32 * 1024, 64));
+      giveBack(take(8 * 1024, 64));
     }
     assertEquals(2, grown.get());
     out.forEach(SmallBlocksTest::giveBack);
@@ -131,7 +130,7 @@ class SmallBlocksTest {
   void shouldFillHolesOfOldSlabsWhenSlotsComeHomeOneByOne() {
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 4 * 32; i++) {
-      out.add(take(32 * 1024, 64));
+      out.add(take(8 * 1024, 64));
     }
     Set<PooledBlock> holes = new HashSet<>();
     for (int i = 5; i < out.size(); i += 9) {
@@ -139,7 +138,7 @@ class SmallBlocksTest {
       giveBack(out.get(i));
     }
     for (int i = holes.size(); i > 0; i--) {
-      assertTrue(holes.remove(take(32 * 1024, 64)), "a slot that came home");
+      assertTrue(holes.remove(take(8 * 1024, 64)), "a slot that came home");
     }
     assertEquals(4, small.slabs());
     assertNotSame(out.get(0), out.get(1));
@@ -148,18 +147,18 @@ class SmallBlocksTest {
 
   @Test
   void shouldChangeNothingWhenASlabIsNotToBeHad() {
-    SubAllocator tight = SubAllocator.direct(1 << 20);
+    SubAllocator tight = SubAllocator.direct(1 << 18);
     SmallBlocks limited = new SmallBlocks(tight, Isolation.NONE, new AddressDirectory(), () -> {});
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 32; i++) {
-      out.add(take(limited, 32 * 1024, 64));
+      out.add(take(limited, 8 * 1024, 64));
     }
-    assertThrows(OutOfNativeMemoryException.class, () -> take(limited, 32 * 1024, 64));
+    assertThrows(OutOfNativeMemoryException.class, () -> take(limited, 8 * 1024, 64));
     assertThrows(OutOfNativeMemoryException.class, () -> take(limited, 16, 16));
     assertEquals(1, limited.slabs());
     giveBack(out.remove(7));
-    out.add(take(limited, 32 * 1024, 64));
-    assertEquals(1 << 20, tight.bytesReserved());
+    out.add(take(limited, 8 * 1024, 64));
+    assertEquals(1 << 18, tight.bytesReserved());
     out.forEach(SmallBlocksTest::giveBack);
     limited.free();
     assertEquals(0, tight.bytesReserved());
@@ -183,13 +182,13 @@ class SmallBlocksTest {
   void shouldKeepCountsWhenSlabsAreGivenBack() {
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 4 * 32; i++) {
-      out.add(take(32 * 1024 - i, 64));
+      out.add(take(8 * 1024 - i, 64));
     }
     PoolCounts full = new PoolCounts();
     small.addTo(full);
     assertEquals(4 * 32, full.uses);
     assertEquals(4 * 32, full.liveBlocks);
-    assertEquals(4L * 32 * 32 * 1024 - 127 * 64, full.bytesInUse);
+    assertEquals(4L * 32 * 8 * 1024 - 127 * 64, full.bytesInUse);
     assertTrue(full.peakBytes >= full.bytesInUse);
     out.forEach(SmallBlocksTest::giveBack);
     PoolCounts empty = new PoolCounts();
@@ -199,7 +198,7 @@ class SmallBlocksTest {
     assertEquals(0, empty.liveBlocks);
     assertEquals(0, empty.bytesInUse);
     assertEquals(full.peakBytes, empty.peakBytes);
-    assertEquals(32 * 1024, empty.largestBytes);
+    assertEquals(8 * 1024, empty.largestBytes);
   }
 
   @Test
@@ -285,44 +284,60 @@ class SmallBlocksTest {
   void shouldFindASlotOfWhichNoBitTellsBeforeItGrows() {
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 31; i++) {
-      out.add(take(32 * 1024, 64));
+      out.add(take(8 * 1024, 64));
     }
     PooledBlock lost = out.remove(7);
     giveBack(lost);
     // Who finds its bit finds the slot busy, and clears the bit.
     assertTrue(lost.claim());
-    out.add(take(32 * 1024, 64));
+    out.add(take(8 * 1024, 64));
     lost.giveUp();
-    assertSame(lost, take(32 * 1024, 64));
+    assertSame(lost, take(8 * 1024, 64));
     assertEquals(1, small.slabs());
     giveBack(lost);
     out.forEach(SmallBlocksTest::giveBack);
   }
 
   @Test
-  void shouldHaveOneSlabOfLargeSlotsAtHandForAllThreadsAndOneOfSmallForEachStripe()
-      throws Exception {
-    giveBack(take(32 * 1024, 64));
-    giveBack(take(100, 64));
+  void shouldHaveASlabAtHandForEachStripeThatCameForOne() throws Exception {
+    int[] sizes = {32 * 1024, 100};
+    for (int bytes : sizes) {
+      giveBack(take(bytes, 64));
+    }
     SlabFronts fronts = small.fronts();
     Stripes stripes = Stripes.perProcessor(2, 1, 8);
     int own = stripes.current();
     Threads.run(
         2 * stripes.count(),
         thread -> {
-          assertNotSame(ReadyBlocks.NONE, fronts.frontFor(32 * 1024));
-          PooledBlock taken = small.takeServed(32 * 1024, 64);
-          assertNotNull(taken);
-          taken.openRaw(1, 0);
-          giveBack(taken);
-          assertEquals(stripes.current() == own, fronts.frontFor(100) != ReadyBlocks.NONE);
-          PooledBlock slot = small.takeServed(100, 64);
-          assertEquals(stripes.current() == own, slot != null);
-          if (slot != null) {
-            slot.openRaw(1, 0);
-            giveBack(slot);
+          for (int bytes : sizes) {
+            boolean mine = stripes.current() == own;
+            assertEquals(mine, fronts.frontFor(bytes) != ReadyBlocks.NONE);
+            PooledBlock slot = small.takeServed(bytes, 64);
+            assertEquals(mine, slot != null);
+            if (slot != null) {
+              slot.openRaw(1, 0);
+              giveBack(slot);
+            }
           }
         });
+  }
+
+  @Test
+  void shouldHaveSmallSlabsOfLargeSlotsAndAsManySparesAsMakeALargeOne() {
+    int slotsPerSlab = 8; // of 32 KiB: 256 KiB
+    List<PooledBlock> out = new ArrayList<>();
+    for (int round = 0; round < 3; round++) {
+      for (int i = 0; i < 10 * slotsPerSlab; i++) {
+        out.add(take(32 * 1024, 64));
+      }
+      assertEquals(10, small.slabs());
+      assertEquals(10L * 256 * 1024, source.bytesReserved());
+      out.forEach(SmallBlocksTest::giveBack);
+      out.clear();
+      assertEquals(5, small.slabs(), "the one that serves, and four spares");
+    }
+    assertEquals(10 + 5 + 5, grown.get(), "the spares were used before others were made");
   }
 
   @Test
