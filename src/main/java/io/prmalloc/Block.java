@@ -25,6 +25,9 @@ public abstract class Block extends BlockViews {
   /** Null for none. */
   private final Isolation isolation;
 
+  /** How many uses there had been when the largest was cleared. */
+  private long usesCleared;
+
   /**
    * A block at home.
    *
@@ -104,23 +107,24 @@ public abstract class Block extends BlockViews {
 
   /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
   private boolean end(long stamp) {
-    long home =
-        (stamp & BlockState.UNUSUAL) == 0 ? stamp + BlockState.TO_HOME : homeOfMarked(stamp);
-    return home >= 0 ? endPlain(stamp, home) : endUnusual(stamp);
-  }
-
-  /** The state at home after a use with a mark, which stays if it is the closer's; else −1. */
-  private static long homeOfMarked(long stamp) {
-    return (stamp & BlockState.UNUSUAL & ~BlockState.MARK) == 0
-        ? BlockState.home(stamp + BlockState.TO_HOME, markOfCaller())
-        : -1;
+    // Usual is no mark or the closer's. One question, for each that was never answered with "no"
+    // is fifty bytes of machine code on the way of every handle (see OutOfLine).
+    long unusual = stamp & BlockState.UNUSUAL;
+    return unusual * (unusual ^ markOfCaller()) == 0
+        ? endPlain(stamp, stamp + BlockState.TO_HOME)
+        : endUnusual(stamp);
   }
 
   private boolean endPlain(long stamp, long home) {
     if (!STATE.compareAndSet(this, stamp, home)) {
       return false;
     }
-    recycle();
+    // A mark that stayed is the closer's own, and the place where it finds the block is known.
+    if ((home & BlockState.MARK) != 0) {
+      ready.note(number());
+    } else {
+      recycle();
+    }
     return true;
   }
 
@@ -128,6 +132,15 @@ public abstract class Block extends BlockViews {
     int news = goHome();
     if (news != 0) {
       settleOutOfLine(news, OutOfLine.DEPTH);
+    }
+  }
+
+  /** Where there would be too much code with it: see {@link OutOfLine}. */
+  private void recycleOutOfLine(int depth) {
+    if (depth > 0) {
+      recycleOutOfLine(depth - 1);
+    } else {
+      recycle();
     }
   }
 
@@ -141,7 +154,20 @@ public abstract class Block extends BlockViews {
   }
 
   private boolean endUnusual(long stamp) {
-    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOver(stamp);
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOther(stamp);
+  }
+
+  private boolean endOther(long stamp) {
+    return (stamp & (BlockState.OBSERVED | BlockState.ISOLATED)) == 0
+        ? endForeign(stamp, OutOfLine.DEPTH)
+        : endOver(stamp);
+  }
+
+  /** Of a use with another thread's mark, which goes. Out of line: see {@link OutOfLine}. */
+  private boolean endForeign(long stamp, int depth) {
+    return depth > 0
+        ? endForeign(stamp, depth - 1)
+        : endPlain(stamp, BlockState.home(stamp + BlockState.TO_HOME));
   }
 
   private boolean endConfined(long stamp) {
@@ -180,7 +206,7 @@ public abstract class Block extends BlockViews {
     }
     tellOfEnd();
     comeHome();
-    recycle();
+    recycleOutOfLine(OutOfLine.DEPTH);
     return true;
   }
 
@@ -191,8 +217,8 @@ public abstract class Block extends BlockViews {
     if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
-    int bytes = sizeBytes;
-    int end = headerBytes + bytes;
+    int bytes = sizeBytes();
+    int end = headerBytes() + bytes;
     int overwritten = isolation.end(view, end);
     if ((stamp & BlockState.OBSERVED) != 0) {
       tellOfEnd();
@@ -269,35 +295,92 @@ public abstract class Block extends BlockViews {
   }
 
   /**
-   * {@link #claim(long)} and {@link #begin(int)} in one, for less. Not of a block that is isolated.
+   * {@link #claim(long, ReadyBits)} and {@link #begin(int)} in one, for less. Not of a block that
+   * is isolated.
    *
-   * <p>Threading: as {@link #claim(long)}.
+   * <p>Threading: as {@link #claim(long, ReadyBits)}.
    *
+   * @param where as of {@link #claim(long, ReadyBits)}
    * @param bytes as of {@link #open}
    * @return the stamp of the use; 0, and nothing has changed, if the block was not to be had
    */
-  public final long beginUnmarked(long mark, int bytes) {
+  public final long beginUnmarked(long mark, ReadyBits where, int bytes) {
     long seen = (long) STATE.getOpaque(this);
-    return claim(seen, mark) ? beginFrom(seen + mark, bytes) : 0;
+    return claim(seen, mark, where) ? beginClaimed(seen + mark, bytes) : 0;
   }
 
+  // The views and sizes of a block's uses are mostly those of the use before. Where they are not,
+  // what is to do is written out on the way that most handles take, and a call on the others.
+
   private long beginFrom(long home, int bytes) {
-    return publish(BlockState.live(home), bytes, 0);
+    if (!isAsFor(bytes)) {
+      prepare(bytes, 0);
+    }
+    return publish(BlockState.live(home));
+  }
+
+  private long beginClaimed(long home, int bytes) {
+    if (!isAsFor(bytes)) {
+      prepareOutOfLine(bytes, 0, OutOfLine.DEPTH);
+    }
+    return publish(BlockState.live(home));
   }
 
   private long begin(int bytes, int header) {
     long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
-    return publish(stamp, bytes, header);
+    if (!isAsFor(bytes, header)) {
+      prepareOutOfLine(bytes, header, OutOfLine.DEPTH);
+    }
+    return publish(stamp);
   }
 
-  private long publish(long stamp, int bytes, int header) {
-    sizeBytes = bytes;
-    headerBytes = header;
-    if (bytes > largestBytes) {
-      largestBytes = bytes;
+  /** Nobody looks through the byte buffer at what has a header. */
+  private boolean isAsFor(int bytes, int header) {
+    return header == 0 ? isAsFor(bytes) : extent == extentOf(bytes, header);
+  }
+
+  private boolean isAsFor(int bytes) {
+    return extent == bytes && isViewOf(bytes);
+  }
+
+  private static long extentOf(int bytes, int header) {
+    return bytes | (long) header << Integer.SIZE;
+  }
+
+  private void prepareOutOfLine(int bytes, int header, int depth) {
+    if (depth > 0) {
+      prepareOutOfLine(bytes, header, depth - 1);
+    } else {
+      prepare(bytes, header);
     }
+  }
+
+  private void prepare(int bytes, int header) {
+    largestBefore = largestBytes();
+    extent = extentOf(bytes, header);
+    if (header == 0) {
+      adjustView(bytes);
+    }
+  }
+
+  private long publish(long stamp) {
     STATE.setRelease(this, stamp);
     return stamp;
+  }
+
+  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
+  public final int largestBytes() {
+    return uses() > usesCleared ? Math.max(largestBefore, sizeBytes()) : largestBefore;
+  }
+
+  /**
+   * Lets {@link #largestBytes} begin anew with the next use.
+   *
+   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
+   */
+  public final void clearLargest() {
+    usesCleared = uses();
+    largestBefore = 0;
   }
 
   private long isolate(int end) {
@@ -343,7 +426,7 @@ public abstract class Block extends BlockViews {
 
   final ByteBuffer byteBuffer(long stamp, int bytes) {
     checkLive(stamp, bytes);
-    return byteBufferOf(stamp, bytes);
+    return view;
   }
 
   final UnsafeBuffer unsafeBuffer(long stamp, int bytes) {

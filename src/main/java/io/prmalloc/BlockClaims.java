@@ -10,8 +10,8 @@ import java.lang.invoke.VarHandle;
  */
 abstract class BlockClaims extends CacheLinePadding {
 
-  // What is written in every use comes first, so that it lies together: in one cache line, if the
-  // collector puts the block so.
+  // What is read or written in every use comes first, so that it lies together: in one cache line,
+  // if the collector puts the block so.
 
   /** How many marks there are. */
   private static final int MARKS = 64;
@@ -36,9 +36,17 @@ abstract class BlockClaims extends CacheLinePadding {
   @SuppressWarnings("UnusedVariable")
   private int touched;
 
-  int sizeBytes;
-  int headerBytes;
-  int largestBytes;
+  /** Of all uses since it was cleared but the current or last one. */
+  int largestBefore;
+
+  /** By which its home knows it. */
+  private int number;
+
+  /** Bytes asked for in the current or last use, and above those 32 bits, of its header. */
+  long extent;
+
+  /** Where it is noted when a thread closes it whose mark it has; null if it never had one. */
+  ReadyBits ready;
 
   /** A block at home. */
   BlockClaims(long firstState) {
@@ -106,6 +114,16 @@ abstract class BlockClaims extends CacheLinePadding {
     return isHome(stamp());
   }
 
+  /** By which its home knows the block; 0 until it is {@link #setNumber said}. Threading: any. */
+  public final int number() {
+    return number;
+  }
+
+  /** Says the number. Threading: the maker, before the block is published. */
+  protected final void setNumber(int number) {
+    this.number = number;
+  }
+
   /** How often the block was given out. Threading: any thread. */
   public final long uses() {
     return useOf(stamp());
@@ -129,7 +147,7 @@ abstract class BlockClaims extends CacheLinePadding {
    * <p>Threading: any thread; of several one wins, and has the block alone from then on.
    */
   public final boolean claim() {
-    return claim(0);
+    return claim(0, null);
   }
 
   /**
@@ -138,15 +156,27 @@ abstract class BlockClaims extends CacheLinePadding {
    * <p>Threading: as {@link #claim()}; the mark belongs to the calling thread.
    *
    * @param mark {@link #markOfCaller}, or 0 for none
+   * @param where the block is noted from now on when it comes home with this mark
    */
-  public final boolean claim(long mark) {
-    return claim((long) STATE.getOpaque(this), mark);
+  public final boolean claim(long mark, ReadyBits where) {
+    return claim((long) STATE.getOpaque(this), mark, where);
   }
 
   /** The same, of a state that was seen. */
-  final boolean claim(long seen, long mark) {
+  final boolean claim(long seen, long mark, ReadyBits where) {
+    return claimFrom(seen, mark) && noteIn(mark, where);
+  }
+
+  private boolean claimFrom(long seen, long mark) {
     return BlockState.isHome(seen, 0)
         && STATE.compareAndSet(this, seen, seen + BlockState.CLAIMED + mark);
+  }
+
+  private boolean noteIn(long mark, ReadyBits where) {
+    if (mark != 0) {
+      ready = where;
+    }
+    return true;
   }
 
   /**
@@ -167,10 +197,15 @@ abstract class BlockClaims extends CacheLinePadding {
   /**
    * Marks the block, if it is home and has no mark. Threading: the thread to which the mark
    * belongs.
+   *
+   * @param where as of {@link #claim(long, ReadyBits)}
    */
-  public final void mark(long mark) {
+  public final void mark(long mark, ReadyBits where) {
     long seen = (long) STATE.getOpaque(this);
     if (BlockState.isHome(seen, 0)) {
+      // If another thread marks it now, that one's closes are noted with this one: a hint that is
+      // elsewhere, and no loss.
+      ready = where;
       STATE.compareAndSet(this, seen, seen + mark);
     }
   }
@@ -227,17 +262,12 @@ abstract class BlockClaims extends CacheLinePadding {
    * guess.
    */
   public final int sizeBytes() {
-    return sizeBytes;
-  }
-
-  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
-  public final int largestBytes() {
-    return largestBytes;
+    return (int) extent;
   }
 
   /** Header bytes of the current or last use, 0 for a handle. Threading: as {@link #sizeBytes}. */
   public final int headerBytes() {
-    return headerBytes;
+    return (int) (extent >>> Integer.SIZE);
   }
 
   /**
@@ -267,17 +297,8 @@ abstract class BlockClaims extends CacheLinePadding {
    * @param stamp what {@link #stamp} said
    */
   public final long bytesIn(long stamp) {
-    int bytes = sizeBytes;
+    int bytes = sizeBytes();
     VarHandle.acquireFence();
     return isOut(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
-  }
-
-  /**
-   * Lets {@link #largestBytes} begin anew with the next use.
-   *
-   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
-   */
-  public final void clearLargest() {
-    largestBytes = 0;
   }
 }

@@ -15,21 +15,20 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 abstract class BlockViews extends BlockClaims {
 
-  // The views are made once per block and adjusted at the first call of each use: no garbage. The
-  // byte buffer is made with the block, for to make it at the first look would be a call in the
-  // middle of a user's try that may fail, and its handler would put the handle on the heap (see
-  // OutOfLine). The stamp for which a view was adjusted is written with release and read with
-  // acquire, so that a second thread that sees the stamp sees the limit too: a buffer's fields are
-  // neither final nor volatile.
+  // The views are made once per block: no garbage. The byte buffer is made with the block, for to
+  // make it at the first look would be a call in the middle of a user's try that may fail, and its
+  // handler would put the handle on the heap (see OutOfLine). It is adjusted when a use begins,
+  // before the state says so by a release store: whoever sees the handle's stamp in the state sees
+  // the limit too, though a buffer's fields are neither final nor volatile. Agrona's buffer, which
+  // most never ask for, is made and adjusted at the first look; the stamp for which it was is
+  // written with release and read with acquire, to the same end.
 
-  private static final VarHandle VIEW_STAMP;
   private static final VarHandle UNSAFE_VIEW;
   private static final VarHandle UNSAFE_VIEW_STAMP;
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
-      VIEW_STAMP = lookup.findVarHandle(BlockViews.class, "viewStamp", long.class);
       UNSAFE_VIEW_STAMP = lookup.findVarHandle(BlockViews.class, "unsafeViewStamp", long.class);
       UNSAFE_VIEW = lookup.findVarHandle(BlockViews.class, "unsafeView", UnsafeBuffer.class);
     } catch (ReflectiveOperationException e) {
@@ -58,9 +57,6 @@ abstract class BlockViews extends BlockClaims {
   /** All of the block; its limit is that of the current or last use. */
   final ByteBuffer view;
 
-  @SuppressWarnings("UnusedVariable") // through VIEW_STAMP
-  private long viewStamp;
-
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
   private UnsafeBuffer unsafeView;
 
@@ -73,7 +69,9 @@ abstract class BlockViews extends BlockClaims {
     this.region = region;
     this.offset = offset;
     this.capacityBytes = capacityBytes;
-    this.view = region.buffer().slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
+    // The region's own buffer may be a view, too, that ends where its user's bytes do.
+    ByteBuffer all = region.buffer().duplicate().clear();
+    this.view = all.slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
   }
 
   /** All of a region, and the only user of its buffer. */
@@ -85,20 +83,18 @@ abstract class BlockViews extends BlockClaims {
     this.view = region.buffer();
   }
 
-  /** The byte buffer for the use with this stamp, which is the current one. */
-  final ByteBuffer byteBufferOf(long stamp, int bytes) {
+  /** Whether the byte buffer is as a use of so many bytes finds it. */
+  final boolean isViewOf(int bytes) {
     ByteBuffer buffer = view;
-    if ((long) VIEW_STAMP.getAcquire(this) != stamp) {
-      adjustView(buffer, bytes);
-      VIEW_STAMP.setRelease(this, stamp);
-    }
-    return buffer;
+    return (buffer.position() | (buffer.limit() ^ bytes)) == 0
+        && buffer.order() == ByteOrder.nativeOrder();
   }
 
   // Written only if it must be: the collector may put the views of two blocks side by side, and
   // then two threads that use them would write to one cache line. The limit is often not what the
   // last use left; the rest always is, if no user changed it.
-  private static void adjustView(ByteBuffer buffer, int bytes) {
+  final void adjustView(int bytes) {
+    ByteBuffer buffer = view;
     if (buffer.position() != 0 || buffer.order() != ByteOrder.nativeOrder()) {
       buffer.clear().order(ByteOrder.nativeOrder());
     }

@@ -69,7 +69,8 @@ class BlockTest {
     long home = block.stamp();
     assertEquals(0, block.beginMarked(mark, 200));
     assertEquals(home, block.stamp());
-    block.mark(mark);
+    ReadyBits where = new ReadyBits() {};
+    block.mark(mark, where);
     long stamp = block.beginMarked(mark, 200);
     assertEquals(stamp, block.stamp());
     assertEquals(200, block.sizeBytes());
@@ -78,8 +79,50 @@ class BlockTest {
     try (Allocation handle = block.handle(stamp, 200)) {
       assertEquals(200, handle.byteBuffer().limit());
     }
-    assertEquals(1, recycled);
+    assertEquals(1L << block.number(), where.bits(), "its thread finds it where it is noted");
+    assertEquals(0, recycled, "and need not be asked");
     assertFalse(block.isLive());
+  }
+
+  @Test
+  void shouldGoHomeWhenAnotherThreadClosesAUseWithAMark() throws Exception {
+    long mark = Block.markOfCaller();
+    ReadyBits where = new ReadyBits() {};
+    long stamp = block.beginUnmarked(mark, where, 200);
+    Allocation handle = block.handle(stamp, 200);
+    Thread other = new Thread(handle::close);
+    other.start();
+    other.join();
+    // Threads whose numbers are 64 apart share their mark, but these two were started in a row.
+    assertEquals(1, recycled);
+    assertEquals(0, where.bits());
+    assertTrue(block.claim(), "the mark is gone");
+  }
+
+  @Test
+  void shouldRememberTheLargestUseUntilThatIsCleared() {
+    block.open(200).close();
+    block.openRaw(20, 64);
+    assertEquals(20, block.sizeBytes());
+    assertEquals(64, block.headerBytes());
+    assertEquals(200, block.largestBytes());
+    block.closeRaw();
+    block.clearLargest();
+    block.open(10).close();
+    assertEquals(10, block.largestBytes());
+    block.clearLargest();
+    block.open(10).close();
+    assertEquals(10, block.largestBytes(), "of as many bytes as the use before");
+  }
+
+  @Test
+  void shouldKeepWhatTheUserDidToTheViewWhileTheUseLasts() {
+    Allocation handle = block.open(200);
+    handle.byteBuffer().position(7).limit(9);
+    assertEquals(7, handle.byteBuffer().position());
+    assertEquals(9, handle.byteBuffer().limit());
+    handle.close();
+    assertEquals(0, block.open(200).byteBuffer().position());
   }
 
   @Test

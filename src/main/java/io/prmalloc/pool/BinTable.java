@@ -32,7 +32,7 @@ final class BinTable {
   // The order in which an allocation looks for a block:
   //
   //   1. what this stripe has ready of its own bin, then of those it may borrow from
-  //      (ReadyBlocks.find), the common case
+  //      (ReadyBlocks.front), the common case
   //   2. its own bin: what other stripes have ready; then likewise the buffers it may borrow from
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for

@@ -21,6 +21,9 @@ final class BlockNumbers {
   // Where there are several shares, each has words of its own in which all bins lie as in the
   // others' words: who has one share finds its blocks as near each other as if there were no other.
 
+  /** Of more words for all shares none is made: each stripe has all of them. */
+  private static final int MOST_WORDS = 64;
+
   /** By number; null where none has it. */
   private final PooledBlock[] blocks;
 
@@ -56,8 +59,8 @@ final class BlockNumbers {
 
   /**
    * How many shares there are: one for each thread, but only one if some bin cannot be divided by
-   * them, if they are more than there are stripes, or if all shares together have more words than a
-   * stripe notes.
+   * them, if they are more than there are stripes, or if all shares together would have more than
+   * {@value #MOST_WORDS} words.
    *
    * @param counts how many blocks each bin has, in ascending order of size
    */
@@ -65,7 +68,7 @@ final class BlockNumbers {
     boolean divide =
         threads <= stripes.count()
             && Arrays.stream(counts).allMatch(count -> count % threads == 0)
-            && (long) threads * words(counts, threads) <= ReadyBlocks.MOST_NOTED;
+            && (long) threads * words(counts, threads) <= MOST_WORDS;
     return divide ? threads : 1;
   }
 

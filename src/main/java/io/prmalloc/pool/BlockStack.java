@@ -31,8 +31,8 @@ abstract class BlockStack {
   // shut. Both may see each other: then one of them wins the claim, and puts the block on the
   // stack.
 
-  /** As many as a word of words has bits. */
-  static final int MAX_CAPACITY = ReadyBlocks.MOST_NOTED * Long.SIZE;
+  /** Larger ones would be searched for long by who finds the front empty. */
+  static final int MAX_CAPACITY = Long.SIZE * Long.SIZE;
 
   private static final VarHandle BLOCK = MethodHandles.arrayElementVarHandle(PooledBlock[].class);
 

@@ -14,7 +14,6 @@ final class PooledBlock extends Block {
   /** −1 for a slot. */
   private final int bin;
 
-  private int number;
   private ReadyBlocks home;
   private Numbered numbered;
   private Observation observation;
@@ -41,7 +40,7 @@ final class PooledBlock extends Block {
   /** Where the block is noted when it comes home, and under which number. Said once. */
   void readyIn(ReadyBlocks where, int itsNumber) {
     home = where;
-    number = itsNumber;
+    setNumber(itsNumber);
   }
 
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
@@ -62,16 +61,11 @@ final class PooledBlock extends Block {
     return home.sizeClass(totalBytes);
   }
 
-  /** A chunk's number among all of the arena, or a slot's in its slab, from 0. */
-  int number() {
-    return number;
-  }
-
   /** The bit of the number in its word. */
   long bit() {
     // Not a field: longs lie in front, where the taker writes, and a close by another thread would
     // fetch one more cache line.
-    return 1L << number;
+    return 1L << number();
   }
 
   /** {@link ReadyBlocks#claim Claims} the block, whosever it is. */

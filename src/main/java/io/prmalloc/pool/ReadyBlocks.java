@@ -21,15 +21,16 @@ class ReadyBlocks {
   // There is no third place that must agree with them: what is kept here are hints, in plain
   // memory, and a hint that is wrong costs time and nothing else.
   //
-  //   ready   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ... | words to look at
-  //           stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ... | words to look at
+  //   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ...    a ReadyWord each
+  //   stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ...
+  //
+  //   size class 0:  | where stripe 0 looks first | where stripe 1 does | ...    and a mask
   //
   // A thread sets the bit of what it closes in the words of its own stripe and takes from there: it
   // gets a block that it just had in its cache, and no other thread's close touches the same line.
-  // In front of the first stripe there is room for another, for there lies the length of the array,
-  // which all threads read each time. The chunks of an arena have as many stripes (ReadyChunks),
-  // the slots of a slab but one: a slab serves few threads. Both are looked for and come home by
-  // the same code, or there would be too much of it for the JIT to inline.
+  // The chunks of an arena have as many stripes (ReadyChunks), the slots of a slab but one: a slab
+  // serves few threads. Both are looked for by the same code, or there would be too much of it for
+  // the JIT to inline.
   //
   // Blocks are numbered by size, so the lowest bit that is set among those of a size class and of
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
@@ -37,13 +38,13 @@ class ReadyBlocks {
   // one; a bin that is not all in what is left of a word begins with the next, so its own blocks
   // are there. Who finds none of them goes on, the slow way, to those it may borrow.
   //
-  // A bin may have more blocks than a word has bits. Whoever takes them one by one, as a producer
-  // does, would go the slow way for all but one word's. So behind the words of a stripe is one that
-  // says which of them to look at, and the quick way looks at the first of those that are full of
-  // blocks of the request's own bin. A close notes nothing there, for it has no room to spare (see
-  // OutOfLine): what is noted is as it was when a thread last went the slow way, which it does once
-  // for each word that it finds empty. A block that lies where nobody was told to look is no loss
-  // meanwhile, because the one that is found is as good.
+  // Each step of the quick way waits for the one before: a load of what was just loaded. So it goes
+  // from the size class straight to the word, without asking how many words there are or which of
+  // them has something; and the word knows who holds its stripe. A block that has its thread's mark
+  // knows the word it was taken from, and a close by that thread notes it there (see Block).
+  //
+  // A bin may have more blocks than a word has bits, and several shares have one word each for it.
+  // Which of these a stripe looks at first is where it last found some the slow way.
   //
   // What races do. Two threads on one stripe, or a thief and the owner, may both read a word before
   // either writes it. Then
@@ -57,28 +58,19 @@ class ReadyBlocks {
   // before the table that holds this object is published; of a slab, by release stores as its slots
   // are made, and what is read of a slot depends on the reference that was read.
 
-  /** Two cache lines, which some processors fetch in pairs: no two stripes share them. */
-  private static final int LEAST_WORDS = 16;
-
-  /** Of so many words a stripe notes whether to look there. Behind them it is not asked. */
-  static final int MOST_NOTED = Long.SIZE;
-
-  private static final StripeHold[] HELD_BY_NOBODY = {StripeHold.never()};
+  private static final ReadyWord EMPTY = ReadyWord.of(new PooledBlock[0], 0);
 
   /** Has nothing for anybody. */
-  static final ReadyBlocks NONE =
-      new ReadyBlocks(0, 1, 0, new PooledBlock[0], 1, new Stripes(1), HELD_BY_NOBODY);
+  static final ReadyBlocks NONE = new ReadyBlocks(0, 1, 0, new PooledBlock[0], 1, new Stripes(1));
 
-  final long[] ready;
+  /** By number and stripe; behind the last one is one for each stripe that nobody looks at. */
+  private final ReadyWord[] allWords;
 
   /** By number; null where none has it. */
   final PooledBlock[] blocks;
 
-  /** By stripe. */
-  final StripeHold[] holds;
-
   final int stripeMask;
-  private final int stripeShift;
+  private final int stripeBits;
   final int words;
 
   final int shareCount;
@@ -91,14 +83,17 @@ class ReadyBlocks {
   /** What is taken off a size before it is shifted. */
   private final long belowClasses;
 
-  /** By size class: the blocks of one word that it may have. */
+  /** By size class and stripe: the word to look at first. */
+  private final ReadyWord[] fronts;
+
+  /** By size class: the blocks of that word that it may have. */
   private final long[] masks;
 
-  /** By size class: which word that is, the first of those that {@link #candidates} has. */
+  /** By size class: the first word that has some, of the first share. */
   private final int[] wordOf;
 
-  /** By size class: that word, as 1, and further ones of which it may have as much. Never 0. */
-  private final long[] likeWords;
+  /** By size class: how many words, from the first on, may be looked at first. */
+  private final int[] frontWords;
 
   /** By size class: all that it may have, by word of a share; null if one word has all. */
   private final long[][] candidates;
@@ -113,7 +108,6 @@ class ReadyBlocks {
    *     less than the step
    * @param blocks by number, in whole words
    * @param shareCount how many shares they are divided in, each of as many words
-   * @param holds one for each stripe; none if there are no blocks
    */
   ReadyBlocks(
       int classes,
@@ -121,37 +115,44 @@ class ReadyBlocks {
       long belowClasses,
       PooledBlock[] blocks,
       int shareCount,
-      Stripes stripes,
-      StripeHold[] holds) {
+      Stripes stripes) {
     this.intervalShift = intervalShift;
     this.belowClasses = belowClasses;
     this.stripeMask = stripes.count() - 1;
+    this.stripeBits = Integer.numberOfTrailingZeros(stripes.count());
+    this.fronts = new ReadyWord[classes << stripeBits];
+    Arrays.fill(fronts, EMPTY);
     this.masks = new long[classes];
     this.wordOf = new int[classes];
-    this.likeWords = new long[classes];
-    Arrays.fill(likeWords, 1);
+    this.frontWords = new int[classes];
     this.candidates = new long[classes][];
     this.blocks = blocks;
-    this.holds = holds;
     this.words = wordAt(blocks.length);
     this.shareCount = shareCount;
     this.shareWords = words / shareCount;
-    int apart = words + (words > 1 ? 1 : 0) + LEAST_WORDS - 1;
-    this.stripeShift = Integer.SIZE - Integer.numberOfLeadingZeros(apart - 1);
-    this.ready = new long[(stripes.count() + 1) << stripeShift];
-    for (int stripe = 0; stripe < stripes.count() && words > 1; stripe++) {
-      ready[at(stripe, words)] = -1L;
+    this.allWords = new ReadyWord[(words + 1) << stripeBits];
+    Arrays.setAll(allWords, i -> ReadyWord.of(blocks, (i >> stripeBits) * Long.SIZE));
+  }
+
+  /** A word of a stripe; the one behind the last is one that nobody looks at. */
+  final ReadyWord word(int stripe, int word) {
+    return allWords[word << stripeBits | stripe];
+  }
+
+  /** Lets those who find something in a stripe's words know who holds it. */
+  final void heldBy(StripeHold hold, int stripe) {
+    for (int word = 0; word < words; word++) {
+      word(stripe, word).heldBy(hold);
     }
   }
 
   /**
    * Of equal blocks, which all threads share: there is one size class, of all sizes.
    *
-   * @param blocks by number, in 1 to {@link #MOST_NOTED} whole words; may be filled later
+   * @param blocks by number, in whole words; may be filled later
    */
   static ReadyBlocks ofEqual(PooledBlock[] blocks) {
-    ReadyBlocks all =
-        new ReadyBlocks(1, Long.SIZE - 2, 0, blocks, 1, new Stripes(1), HELD_BY_NOBODY);
+    ReadyBlocks all = new ReadyBlocks(1, Long.SIZE - 2, 0, blocks, 1, new Stripes(1));
     long[] byWord = new long[all.words];
     Arrays.fill(byWord, -1L);
     all.serve(0, 0, all.words, byWord);
@@ -159,7 +160,7 @@ class ReadyBlocks {
   }
 
   /**
-   * Lets {@link #find} and {@link #takeFurther} give the blocks of a size class.
+   * Lets {@link #front} and {@link #takeFurther} give the blocks of a size class.
    *
    * @param firstWord the first that has some, of the first share
    * @param ownWords how many are full of blocks of its own bin, from the first on
@@ -168,14 +169,24 @@ class ReadyBlocks {
   final void serve(int sizeClass, int firstWord, int ownWords, long[] byWord) {
     candidates[sizeClass] = byWord.length * shareCount > 1 ? byWord : null;
     wordOf[sizeClass] = firstWord;
-    // The words that are full, as far as they are noted. If there are none, the first.
-    int count = Math.min(ownWords, MOST_NOTED - firstWord);
-    masks[sizeClass] = count > 0 ? -1L : byWord[0];
-    long like = count > 0 ? -1L >>> -count : 1;
-    for (int share = 1; share < shareCount; share++) {
-      like |= like << shareWords;
+    frontWords[sizeClass] = Math.max(1, ownWords);
+    masks[sizeClass] = ownWords > 0 ? -1L : byWord[0];
+    for (int stripe = 0; stripe <= stripeMask; stripe++) {
+      lookFirst(sizeClass, stripe, word(stripe, firstWord));
     }
-    likeWords[sizeClass] = like;
+  }
+
+  /** Lets a stripe look first at its words of a share. */
+  final void lookFirst(int stripe, int share) {
+    for (int sizeClass = 0; sizeClass < masks.length; sizeClass++) {
+      if (masks[sizeClass] != 0) {
+        lookFirst(sizeClass, stripe, word(stripe, share * shareWords + wordOf[sizeClass]));
+      }
+    }
+  }
+
+  private void lookFirst(int sizeClass, int stripe, ReadyWord word) {
+    fronts[sizeClass << stripeBits | stripe] = word;
   }
 
   // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
@@ -187,103 +198,66 @@ class ReadyBlocks {
     return (int) Thread.currentThread().getId() & stripeMask;
   }
 
-  final int at(int stripe, int word) {
-    return ((stripe + 1) << stripeShift) | word;
+  /**
+   * Where this thread looks first for a request: the blocks of it that {@link #mask} says.
+   *
+   * @param totalBytes header included, of any request: where nothing is ready if it has no class
+   */
+  final ReadyWord front(long totalBytes) {
+    long sizeClass = classOrMore(totalBytes);
+    return sizeClass < masks.length ? frontOf((int) sizeClass) : EMPTY;
   }
 
-  /**
-   * A block for a request that this stripe has ready, no longer noted here and not yet claimed, or
-   * null. Looks at one word only; more would be too much code for the common way (see OutOfLine).
-   *
-   * @param totalBytes header included, of any request: whatever has no class here finds nothing
-   */
+  private ReadyWord frontOf(int sizeClass) {
+    return fronts[sizeClass << stripeBits | stripe()];
+  }
+
+  /** The blocks that a request may have of those at its {@link #front}. */
+  final long mask(long totalBytes) {
+    long sizeClass = classOrMore(totalBytes);
+    return sizeClass < masks.length ? masks[(int) sizeClass] : 0;
+  }
+
+  /** What is too small, or too large, comes out as more than there are. */
+  private long classOrMore(long totalBytes) {
+    return (totalBytes - belowClasses) >>> intervalShift;
+  }
+
+  /** Takes from the {@link #front}, and no longer notes, what may be there; or gives null. */
   final PooledBlock find(long totalBytes) {
-    // What is too small comes out as huge here.
-    long sizeClass = (totalBytes - belowClasses) >>> intervalShift;
-    return sizeClass < masks.length ? findOf((int) sizeClass) : null;
+    return front(totalBytes).removeFirst(mask(totalBytes));
   }
 
-  private PooledBlock findOf(int sizeClass) {
-    // The word could be looked for in any case, but the processor would wait for that. It guesses
-    // the answer to a question, and goes on: a pair takes a fifth less.
-    return words == 1 ? findIn(0, masks[sizeClass]) : findNoted(sizeClass);
-  }
-
-  private PooledBlock findNoted(int sizeClass) {
-    return findIn(firstNoted(wordOf[sizeClass], likeWords[sizeClass]), masks[sizeClass]);
-  }
-
-  /** The first of some words where to look, or the last of them if that is noted of none. */
-  private int firstNoted(int first, long some) {
-    long noted = (ready[at(stripe(), words)] >>> first) & some;
-    return first + Long.numberOfTrailingZeros(noted | Long.highestOneBit(some));
-  }
-
-  private PooledBlock findIn(int word, long mask) {
-    return removeFirst(at(stripe(), word), word, mask);
-  }
-
-  private PooledBlock removeFirst(int at, int word, long mask) {
-    long found = ready[at] & mask;
-    return found != 0 ? remove(at, word, found) : null;
-  }
-
-  /** Of some blocks that are noted in a word, the first, which is no longer noted then. */
-  final PooledBlock remove(int at, int word, long found) {
-    ready[at] &= ~(found & -found);
-    return blockAt(word, found);
-  }
-
-  final PooledBlock blockAt(int word, long found) {
-    return blocks[(word << 6) + Long.numberOfTrailingZeros(found)];
-  }
-
-  /**
-   * Claims what {@link #find} found, and begins a use of it. Not of blocks that are isolated.
-   *
-   * @param block may be null
-   * @return the stamp of the use, or 0: then it could not be had
-   */
-  final long open(PooledBlock block, long bytes) {
-    return block == null ? 0 : holds[stripe()].open(block, (int) bytes);
-  }
-
-  /** Claims what {@link #find} finds, or gives null. */
+  /** Claims a block at the {@link #front}, or gives null. */
   final PooledBlock take(long totalBytes) {
-    return claimFound(find(totalBytes));
+    return front(totalBytes).takeFirst(mask(totalBytes));
   }
 
-  private PooledBlock claimFound(PooledBlock block) {
-    return block == null ? null : holds[stripe()].claim(block);
-  }
-
-  /** The same where {@link #find} found nothing: looks at all words, if there are several. */
+  /** The same where nothing was at the front: looks at all words, if there are several. */
   final PooledBlock takeFurther(long totalBytes) {
     int sizeClass = sizeClass(totalBytes);
-    long[] all = sizeClass < candidates.length ? candidates[sizeClass] : null;
-    int count = all == null ? 0 : all.length;
-    int stripe = stripe();
+    long[] byWord = sizeClass < candidates.length ? candidates[sizeClass] : null;
     PooledBlock block = null;
-    for (int i = 0; i < count && block == null; i++) {
-      for (int word = wordOf[sizeClass] + i; word < words && block == null; word += shareWords) {
-        block = takeNoting(stripe, word, all[i]);
-      }
+    for (int i = 0; byWord != null && i < byWord.length && block == null; i++) {
+      block = takeFromShares(sizeClass, i, byWord[i]);
     }
     return block;
   }
 
-  /** Notes whether it is of use to look at a word, too. */
-  private PooledBlock takeNoting(int stripe, int word, long mask) {
-    note(stripe, word, ready[at(stripe, word)] != 0);
-    return claimFound(findIn(word, mask));
-  }
-
-  final void note(int stripe, int word, boolean look) {
-    if (word < MOST_NOTED) {
-      int at = at(stripe, words);
-      long others = ready[at] & ~(1L << word);
-      ready[at] = look ? others | (1L << word) : others;
+  /** Of the word so many behind the first, in each share. */
+  private PooledBlock takeFromShares(int sizeClass, int behind, long mask) {
+    int stripe = stripe();
+    for (int i = wordOf[sizeClass] + behind; i < words; i += shareWords) {
+      ReadyWord word = word(stripe, i);
+      PooledBlock block = word.takeFirst(mask);
+      if (block != null) {
+        if (behind < frontWords[sizeClass]) {
+          lookFirst(sizeClass, stripe, word);
+        }
+        return block;
+      }
     }
+    return null;
   }
 
   /**
@@ -328,6 +302,6 @@ class ReadyBlocks {
 
   /** Notes a block that is home now. */
   final void put(PooledBlock block) {
-    ready[at(stripe(), wordAt(block.number()))] |= block.bit();
+    word(stripe(), wordAt(block.number())).note(block.number());
   }
 }

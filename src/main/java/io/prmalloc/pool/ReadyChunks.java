@@ -1,6 +1,5 @@
 package io.prmalloc.pool;
 
-import static io.prmalloc.pool.BlockNumbers.maskOf;
 import static io.prmalloc.pool.BlockNumbers.wordAt;
 
 import io.prmalloc.Block;
@@ -47,6 +46,10 @@ final class ReadyChunks extends ReadyBlocks {
 
   private final Shares shares;
   private final Stripes stripes;
+
+  /** By stripe. */
+  private final StripeHold[] holds;
+
   private final StripeBias bias;
 
   /**
@@ -75,13 +78,13 @@ final class ReadyChunks extends ReadyBlocks {
         LifetimePolicy.SMALL_BYTES + 1L - roomBytes,
         numbers.blocks(),
         numbers.shares(),
-        stripes,
-        new StripeHold[numbers.blocks().length == 0 ? 0 : stripes.count()]);
+        stripes);
     numbers.noteIn(this);
     this.stripes = stripes;
     this.shares = new Shares(shareCount, stripes);
-    this.bias = new StripeBias(holds);
-    this.idle = new long[ready.length];
+    this.holds = new StripeHold[blocks.length == 0 ? 0 : stripes.count()];
+    this.bias = new StripeBias(holds, this::heldBy);
+    this.idle = new long[stripes.count() * words];
     Arrays.fill(idle, -1L);
   }
 
@@ -91,22 +94,19 @@ final class ReadyChunks extends ReadyBlocks {
    * @param further whether it may be one more than its first
    */
   boolean giveShare(boolean further) {
-    int stripe = stripe();
-    int share = shares.next(stripe, further);
+    int share = shares.next(stripe(), further);
     if (share == Shares.NONE) {
       return false;
     }
     Arrays.stream(blocks, (share * shareWords) << 6, ((share + 1) * shareWords) << 6)
         .filter(Objects::nonNull)
         .forEach(this::put);
-    for (int word = 0; word < words; word++) {
-      note(stripe, word, ready[at(stripe, word)] != 0);
-    }
+    lookFirst(stripe(), share);
     return true;
   }
 
   /**
-   * Lets {@link #find} and {@link #takeFurther} give the blocks of a size class.
+   * Lets {@link #front} and {@link #takeFurther} give the blocks of a size class.
    *
    * @param own how many of them are of its own bin, or of the first one if it has none
    * @param all what it may have, by number
@@ -121,10 +121,9 @@ final class ReadyChunks extends ReadyBlocks {
     serve(sizeClass, word, wordAt(own / shareCount), byWord);
   }
 
-  /** Takes in a block that came later. Who wants it asks the block itself. */
+  /** Takes in a block that came later, noted where nobody looks. Who wants it asks it itself. */
   void adopt(PooledBlock later) {
-    // Noted in a word that nobody looks at: there are always some between two stripes.
-    later.readyIn(this, (words + 1) << 6);
+    later.readyIn(this, words * Long.SIZE);
   }
 
   /**
@@ -167,9 +166,9 @@ final class ReadyChunks extends ReadyBlocks {
 
   private PooledBlock takeFromStripe(int stripe, int first, int last) {
     for (int word = wordAt(first); word <= wordAt(last); word++) {
-      int at = at(stripe, word);
-      for (long found = ready[at] & maskOf(word, first, last); found != 0; found &= found - 1) {
-        PooledBlock block = remove(at, word, found);
+      ReadyWord there = word(stripe, word);
+      for (long found = there.bits(first, last); found != 0; found &= found - 1) {
+        PooledBlock block = there.remove(found);
         if (claim(block)) {
           moveFrom(stripe, word, first, last);
           return block;
@@ -185,10 +184,10 @@ final class ReadyChunks extends ReadyBlocks {
     int lastWord = wordAt(last);
     long near = 0;
     for (int word = Math.max(fromWord - 1, 0); word <= Math.min(lastWord + 1, words - 1); word++) {
-      near |= ready[at(here, word)];
+      near |= word(here, word).noted();
     }
     for (int word = fromWord; near == 0 && word <= lastWord; word++) {
-      move(stripe, here, word, ready[at(stripe, word)] & maskOf(word, first, last));
+      move(stripe, here, word, word(stripe, word).bits(first, last));
     }
   }
 
@@ -197,10 +196,9 @@ final class ReadyChunks extends ReadyBlocks {
       if (holds[from].isSomebodys()) {
         bias.revoke(from, blocks);
       }
-      ready[at(from, word)] &= ~found;
-      ready[at(to, word)] |= found;
-      note(to, word, true);
-      fetch(to, word, found);
+      ReadyWord mine = word(to, word);
+      word(from, word).moveTo(mine, found);
+      fetch(to, mine, found);
     }
   }
 
@@ -209,12 +207,12 @@ final class ReadyChunks extends ReadyBlocks {
    * one by one is to wait for each; the writes of the first round wait for nothing, and the lines
    * come side by side.
    */
-  private void fetch(int stripe, int word, long found) {
+  private void fetch(int stripe, ReadyWord word, long found) {
     for (long left = found; left != 0; left &= left - 1) {
-      blockAt(word, left).touch();
+      word.block(left).touch();
     }
     for (long left = found; left != 0; left &= left - 1) {
-      holds[stripe].mark(blockAt(word, left));
+      holds[stripe].mark(word.block(left), word);
     }
   }
 
@@ -228,12 +226,13 @@ final class ReadyChunks extends ReadyBlocks {
     int here = stripe();
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       for (int word = 0; word < words; word++) {
-        int there = at(stripe, word);
-        idle[there] &= ready[there];
+        int there = stripe * words + word;
+        long noted = word(stripe, word).noted();
+        idle[there] &= noted;
         if (last) {
           if (stripe != here) {
             // Another thread may just have set all bits of what is idle, also of what is not ready.
-            move(stripe, here, word, idle[there] & ready[there]);
+            move(stripe, here, word, idle[there] & noted);
           }
           idle[there] = -1L;
         }

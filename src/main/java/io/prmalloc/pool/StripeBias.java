@@ -5,6 +5,7 @@ import io.prmalloc.os.ProcessBarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.function.ObjIntConsumer;
 
 /**
  * Lets one thread of each stripe, its holder, claim what it closed itself without an atomic
@@ -77,6 +78,8 @@ final class StripeBias {
   /** Who holds each stripe just now. */
   private final StripeHold[] holds;
 
+  private final ObjIntConsumer<StripeHold> listener;
+
   /** By stripe, that nobody holds it. */
   private final StripeHold[] vacant;
 
@@ -87,11 +90,13 @@ final class StripeBias {
   private final int[] waits;
 
   /**
-   * @param holds to be filled, an element for each stripe; read by whoever claims; none if there is
-   *     nothing to claim
+   * @param holds to be filled, an element for each stripe; none if there is nothing to claim
+   * @param listener told of each stripe's hold, the first one too; of two that change it at one
+   *     moment it is told the last one last
    */
-  StripeBias(StripeHold[] holds) {
+  StripeBias(StripeHold[] holds, ObjIntConsumer<StripeHold> listener) {
     this.holds = holds;
+    this.listener = listener;
     this.barrier = holds.length > 0 && ProcessBarrier.isSupported();
     this.waits = new int[holds.length];
     int wait = barrier ? FIRST_WAIT : Integer.MAX_VALUE;
@@ -99,6 +104,9 @@ final class StripeBias {
     this.vacant = new StripeHold[holds.length];
     Arrays.setAll(vacant, stripe -> StripeHold.vacant(this, stripe, wait));
     System.arraycopy(vacant, 0, holds, 0, holds.length);
+    for (int stripe = 0; stripe < holds.length; stripe++) {
+      listener.accept(holds[stripe], stripe);
+    }
   }
 
   /**
@@ -117,7 +125,23 @@ final class StripeBias {
     vacant[stripe].waitForClaims(waits[stripe]);
     if (barrier && !VirtualThreads.isCurrent()) {
       HOLDS.compareAndSet(holds, stripe, vacant[stripe], StripeHold.ofCaller(this, stripe));
+      tell(stripe);
     }
+  }
+
+  /** Tells of a hold that has changed, and again if it does meanwhile. */
+  private void tell(int stripe) {
+    StripeHold told = null;
+    for (StripeHold now = holdOf(stripe); now != told; now = holdOf(stripe)) {
+      listener.accept(now, stripe);
+      told = now;
+      // What was told must be seen by whoever changes it after the next look, and tells the last.
+      VarHandle.fullFence();
+    }
+  }
+
+  private StripeHold holdOf(int stripe) {
+    return (StripeHold) HOLDS.getVolatile(holds, stripe);
   }
 
   /**
@@ -147,6 +171,7 @@ final class StripeBias {
     vacant[stripe].waitForClaims(waits[stripe]);
     // Release: whoever holds it next sees which blocks have no mark.
     HOLDS.setRelease(holds, stripe, vacant[stripe]);
+    tell(stripe);
     return true;
   }
 
@@ -165,6 +190,7 @@ final class StripeBias {
   private StripeHold restore(int stripe, StripeHold hold) {
     hold.revoke(false);
     HOLDS.setRelease(holds, stripe, hold);
+    tell(stripe);
     return null;
   }
 

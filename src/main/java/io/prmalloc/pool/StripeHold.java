@@ -26,6 +26,9 @@ class StripeHold {
     }
   }
 
+  /** Of blocks that nobody ever holds. Nothing is written to it. */
+  static final StripeHold NEVER = vacant(null, 0, 0);
+
   // Two holds must not share a cache line, nor two lines that the processor fetches together, with
   // each other or with anything that others write. Behind, that takes a subclass.
   @SuppressWarnings("UnusedVariable")
@@ -78,11 +81,6 @@ class StripeHold {
     return new Padded(bias, stripe, null, claimsToWait);
   }
 
-  /** Of blocks that nobody ever holds. Nothing is written to it. */
-  static StripeHold never() {
-    return vacant(null, 0, 0);
-  }
-
   /** A stripe that the calling thread holds. */
   static StripeHold ofCaller(StripeBias bias, int stripe) {
     return new Padded(bias, stripe, Thread.currentThread(), 0);
@@ -92,9 +90,13 @@ class StripeHold {
   // user's handle goes to the heap (see OutOfLine). Whoever is not the holder gives the holder's
   // mark, which means nothing but at home, and goes if it is not the closer's.
 
-  /** Claims a block that is home and has no mark but that of the calling thread, or gives null. */
-  final PooledBlock claim(PooledBlock block) {
-    return claimMarked(block) || claimUnmarked(block) ? block : null;
+  /**
+   * Claims a block that is home and has no mark but that of the calling thread, or gives null.
+   *
+   * @param word where it was found
+   */
+  final PooledBlock claim(PooledBlock block, ReadyWord word) {
+    return claimMarked(block) || claimUnmarked(block, word) ? block : null;
   }
 
   /** Claims a block that is home and has the mark of the calling thread. */
@@ -108,9 +110,9 @@ class StripeHold {
     return claimed;
   }
 
-  private boolean claimUnmarked(PooledBlock block) {
+  private boolean claimUnmarked(PooledBlock block, ReadyWord word) {
     countClaim();
-    return block.claim(mark);
+    return block.claim(mark, word);
   }
 
   /** There may soon be a holder. */
@@ -129,11 +131,12 @@ class StripeHold {
   /**
    * {@link #claim Claims} a block that is not isolated, and begins a use of it.
    *
+   * @param word where it was found
    * @return its stamp, or 0
    */
-  final long open(PooledBlock block, int bytes) {
+  final long open(PooledBlock block, ReadyWord word, int bytes) {
     long stamp = isMine() ? openOwn(block, bytes) : 0;
-    return stamp != 0 ? stamp : openUnmarked(block, bytes);
+    return stamp != 0 ? stamp : openUnmarked(block, word, bytes);
   }
 
   private long openOwn(PooledBlock block, int bytes) {
@@ -142,9 +145,9 @@ class StripeHold {
     return stamp;
   }
 
-  private long openUnmarked(PooledBlock block, int bytes) {
+  private long openUnmarked(PooledBlock block, ReadyWord word, int bytes) {
     countClaim();
-    return block.beginUnmarked(mark, bytes);
+    return block.beginUnmarked(mark, word, bytes);
   }
 
   /** The holder begins to claim; false if its hold is revoked. */
@@ -167,10 +170,14 @@ class StripeHold {
     return thread != null;
   }
 
-  /** Marks a block, if the calling thread is the holder: it will claim it for less. */
-  final void mark(PooledBlock block) {
+  /**
+   * Marks a block, if the calling thread is the holder: it will claim it for less.
+   *
+   * @param word where it is noted
+   */
+  final void mark(PooledBlock block, ReadyWord word) {
     if (isMine()) {
-      block.mark(mark);
+      block.mark(mark, word);
     }
   }
 

@@ -46,7 +46,7 @@ public final class BiasRaces {
       boolean has =
           ThreadLocalRandom.current().nextBoolean()
               ? ready.take(bytes) != null
-              : ready.open(ready.find(bytes), 1) != 0;
+              : ready.front(bytes).open(ready.find(bytes), 1) != 0;
       return has ? 1 : 0;
     }
 

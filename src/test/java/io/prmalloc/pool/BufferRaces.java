@@ -50,7 +50,7 @@ public final class BufferRaces {
     int take() {
       if (ThreadLocalRandom.current().nextBoolean()) {
         PooledBlock found = ready.find(Buffers.bytesOf(0));
-        if (ready.open(found, 1) != 0) {
+        if (ready.front(Buffers.bytesOf(0)).open(found, 1) != 0) {
           return found.number() + 1;
         }
       }

@@ -82,7 +82,7 @@ class StripeBiasTest {
     PooledBlock found = ready.find(Buffers.bytesOf(0));
     assertSame(block, found);
     assertTrue(isMarked() && block.isAtHome(), "found is not claimed");
-    long stamp = ready.open(found, 7);
+    long stamp = ready.front(Buffers.bytesOf(0)).open(found, 7);
     assertEquals(block.stamp(), stamp);
     assertTrue(Block.isOut(stamp) && isMarked());
     assertEquals(7, block.sizeBytes());
@@ -92,7 +92,7 @@ class StripeBiasTest {
     handle.close();
     assertTrue(block.isAtHome() && isMarked());
     assertThrows(IllegalStateException.class, handle::close);
-    assertEquals(0, ready.open(null, 7), "nothing found, nothing opened");
+    assertEquals(0, ready.front(Buffers.bytesOf(0)).open(null, 7), "nothing found, nothing opened");
   }
 
   @Test
@@ -102,7 +102,7 @@ class StripeBiasTest {
     PooledBlock found = ready.find(Buffers.bytesOf(0));
     assertTrue(claimElsewhere());
     long stamp = block.stamp();
-    assertEquals(0, ready.open(found, 7));
+    assertEquals(0, ready.front(Buffers.bytesOf(0)).open(found, 7));
     assertEquals(stamp, block.stamp());
     assertEquals(1, block.sizeBytes(), "of the use before");
   }
@@ -114,7 +114,7 @@ class StripeBiasTest {
     PooledBlock found = ready.find(Buffers.bytesOf(0));
     assertTrue(claimElsewhere());
     block.giveUp();
-    long stamp = ready.open(found, 7);
+    long stamp = ready.front(Buffers.bytesOf(0)).open(found, 7);
     assertTrue(Block.isOut(stamp));
     assertEquals(stamp, block.stamp());
   }
@@ -239,18 +239,23 @@ class StripeBiasTest {
   @Test
   void shouldKeepTheHoldWhenTheHolderIsInTheMiddleOfAClaim() throws Exception {
     StripeHold[] holds = new StripeHold[1];
-    StripeBias bias = new StripeBias(holds);
+    StripeHold[] told = new StripeHold[1];
+    StripeBias bias = new StripeBias(holds, (hold, stripe) -> told[stripe] = hold);
+    assertSame(holds[0], told[0], "the first one, too");
     bias.takeHold(0, 0);
     StripeHold hold = holds[0];
+    assertSame(hold, told[0]);
     PooledBlock[] none = {};
     assertTrue(hold.begin());
     assertFalse(onAnotherThread(() -> bias.revoke(0, none)), "it waits, and gives up");
     assertSame(hold, holds[0]);
+    assertSame(hold, told[0]);
     hold.end();
     assertTrue(hold.begin(), "as if nothing had been");
     hold.end();
     assertTrue(onAnotherThread(() -> bias.revoke(0, none)));
     assertFalse(holds[0].isSomebodys());
+    assertSame(holds[0], told[0]);
     assertFalse(hold.begin());
     hold.end();
   }
@@ -258,7 +263,7 @@ class StripeBiasTest {
   @Test
   void shouldRevokeWhenTheHolderEndedInTheMiddleOfAClaim() throws Exception {
     StripeHold[] holds = new StripeHold[1];
-    StripeBias bias = new StripeBias(holds);
+    StripeBias bias = new StripeBias(holds, (hold, stripe) -> {});
     assertTrue(
         onAnotherThread(
             () -> {
@@ -333,7 +338,7 @@ class StripeBiasTest {
     if (!handle && block != null) {
       block.open(1);
     }
-    return !handle || ready.open(block, 1) != 0 ? block : null;
+    return !handle || ready.front(bytes).open(block, 1) != 0 ? block : null;
   }
 
   /** Each block has a counter of who has it, which must never be 2. */

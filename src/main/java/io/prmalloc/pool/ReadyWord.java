@@ -1,0 +1,104 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.ReadyBits;
+import java.util.Objects;
+
+/**
+ * Which of 64 blocks with numbers in a row a stripe may have ready, and who holds the stripe.
+ *
+ * <p>Threading: any thread.
+ */
+class ReadyWord extends ReadyBits {
+
+  /** By number, of all words. */
+  private final PooledBlock[] blocks;
+
+  private final int firstNumber;
+
+  /** Who holds the stripe, or did a moment ago: it says itself when it is revoked. */
+  private StripeHold hold;
+
+  /** The only class there is: what is written in every use has two cache lines for itself. */
+  private static final class Padded extends ReadyWord {
+    @SuppressWarnings("UnusedVariable")
+    private long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
+
+    Padded(PooledBlock[] blocks, int firstNumber) {
+      super(blocks, firstNumber);
+    }
+  }
+
+  private ReadyWord(PooledBlock[] blocks, int firstNumber) {
+    this.blocks = blocks;
+    this.firstNumber = firstNumber;
+    this.hold = StripeHold.NEVER;
+  }
+
+  /**
+   * A word of a stripe that nobody holds, and nothing is ready.
+   *
+   * @param blocks by number, of all words; may be filled later
+   */
+  static ReadyWord of(PooledBlock[] blocks, int firstNumber) {
+    return new Padded(blocks, firstNumber);
+  }
+
+  final void heldBy(StripeHold now) {
+    hold = now;
+  }
+
+  /** The bits of all that is noted, of the blocks with the numbers from one to another. */
+  final long bits(int first, int last) {
+    return bits() & BlockNumbers.maskOf(BlockNumbers.wordAt(firstNumber), first, last);
+  }
+
+  /** The block with the lowest of some bits. */
+  final PooledBlock block(long some) {
+    return blocks[firstNumber + Long.numberOfTrailingZeros(some)];
+  }
+
+  /** The first of the noted ones among some blocks, no longer noted then, or null. */
+  final PooledBlock removeFirst(long mask) {
+    long noted = bits();
+    long found = noted & mask;
+    return found != 0 ? remove(noted, found) : null;
+  }
+
+  /** Said to be there, or the JIT would ask whether it is. */
+  private PooledBlock remove(long noted, long found) {
+    setBits(noted & ~(found & -found));
+    return Objects.requireNonNull(block(found));
+  }
+
+  /** The first of some blocks that are noted, no longer noted then. */
+  final PooledBlock remove(long found) {
+    return remove(bits(), found);
+  }
+
+  /** Notes of some blocks that they are ready in another stripe's word and not here. */
+  final void moveTo(ReadyWord other, long some) {
+    setBits(bits() & ~some);
+    other.setBits(other.bits() | some);
+  }
+
+  final long noted() {
+    return bits();
+  }
+
+  /** Claims the first of the noted ones among some blocks, or gives null. */
+  final PooledBlock takeFirst(long mask) {
+    PooledBlock block = removeFirst(mask);
+    return block == null ? null : hold.claim(block, this);
+  }
+
+  /**
+   * Claims what {@link #removeFirst} found, and begins a use of it. Not of blocks that are
+   * isolated.
+   *
+   * @param block may be null
+   * @return the stamp of the use, or 0: then it could not be had
+   */
+  final long open(PooledBlock block, long bytes) {
+    return block == null ? 0 : hold.open(block, this, (int) bytes);
+  }
+}
