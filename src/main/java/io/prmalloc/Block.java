@@ -306,22 +306,15 @@ public abstract class Block extends BlockViews {
    */
   public final long beginUnmarked(long mark, ReadyBits where, int bytes) {
     long seen = (long) STATE.getOpaque(this);
-    return claim(seen, mark, where) ? beginClaimed(seen + mark, bytes) : 0;
+    return claim(seen, mark, where) ? beginFrom(seen + mark, bytes) : 0;
   }
 
-  // The views and sizes of a block's uses are mostly those of the use before. Where they are not,
-  // what is to do is written out on the way that most handles take, and a call on the others.
+  // The sizes and the view of a use are often those of the use before. Where they are not, what is
+  // to do is a call (see OutOfLine).
 
   private long beginFrom(long home, int bytes) {
     if (!isAsFor(bytes)) {
-      prepare(bytes, 0);
-    }
-    return publish(BlockState.live(home));
-  }
-
-  private long beginClaimed(long home, int bytes) {
-    if (!isAsFor(bytes)) {
-      prepareOutOfLine(bytes, 0, OutOfLine.DEPTH);
+      prepare(bytes, 0, OutOfLine.DEPTH);
     }
     return publish(BlockState.live(home));
   }
@@ -329,7 +322,7 @@ public abstract class Block extends BlockViews {
   private long begin(int bytes, int header) {
     long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
     if (!isAsFor(bytes, header)) {
-      prepareOutOfLine(bytes, header, OutOfLine.DEPTH);
+      prepare(bytes, header, OutOfLine.DEPTH);
     }
     return publish(stamp);
   }
@@ -347,9 +340,9 @@ public abstract class Block extends BlockViews {
     return bytes | (long) header << Integer.SIZE;
   }
 
-  private void prepareOutOfLine(int bytes, int header, int depth) {
+  private void prepare(int bytes, int header, int depth) {
     if (depth > 0) {
-      prepareOutOfLine(bytes, header, depth - 1);
+      prepare(bytes, header, depth - 1);
     } else {
       prepare(bytes, header);
     }

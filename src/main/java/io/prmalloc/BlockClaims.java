@@ -173,10 +173,19 @@ abstract class BlockClaims extends CacheLinePadding {
   }
 
   private boolean noteIn(long mark, ReadyBits where) {
-    if (mark != 0) {
-      ready = where;
+    if (mark != 0 && ready != where) {
+      noteOutOfLine(where, OutOfLine.DEPTH);
     }
     return true;
+  }
+
+  /** It is seldom another one, and to write a reference is much machine code: see OutOfLine. */
+  private void noteOutOfLine(ReadyBits where, int depth) {
+    if (depth > 0) {
+      noteOutOfLine(where, depth - 1);
+    } else {
+      ready = where;
+    }
   }
 
   /**

@@ -14,8 +14,11 @@ public abstract class ReadyBits extends CacheLinePadding {
   /** Nothing is noted. Threading: the maker publishes it safely. */
   protected ReadyBits() {}
 
-  /** What is noted: of each block the bit that the last six of its number say. */
-  protected final long bits() {
+  /**
+   * What is noted: of each block the bit that the last six of its number say. Threading: any
+   * thread.
+   */
+  public final long bits() {
     return bits;
   }
 

@@ -185,8 +185,12 @@ class ReadyBlocks {
     }
   }
 
+  /** Written only if it must be: other stripes read the same cache line. */
   private void lookFirst(int sizeClass, int stripe, ReadyWord word) {
-    fronts[sizeClass << stripeBits | stripe] = word;
+    int front = sizeClass << stripeBits | stripe;
+    if (fronts[front] != word) {
+      fronts[front] = word;
+    }
   }
 
   // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where

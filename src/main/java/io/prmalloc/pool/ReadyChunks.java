@@ -184,7 +184,7 @@ final class ReadyChunks extends ReadyBlocks {
     int lastWord = wordAt(last);
     long near = 0;
     for (int word = Math.max(fromWord - 1, 0); word <= Math.min(lastWord + 1, words - 1); word++) {
-      near |= word(here, word).noted();
+      near |= word(here, word).bits();
     }
     for (int word = fromWord; near == 0 && word <= lastWord; word++) {
       move(stripe, here, word, word(stripe, word).bits(first, last));
@@ -227,12 +227,12 @@ final class ReadyChunks extends ReadyBlocks {
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       for (int word = 0; word < words; word++) {
         int there = stripe * words + word;
-        long noted = word(stripe, word).noted();
-        idle[there] &= noted;
+        long bits = word(stripe, word).bits();
+        idle[there] &= bits;
         if (last) {
           if (stripe != here) {
             // Another thread may just have set all bits of what is idle, also of what is not ready.
-            move(stripe, here, word, idle[there] & noted);
+            move(stripe, here, word, idle[there] & bits);
           }
           idle[there] = -1L;
         }

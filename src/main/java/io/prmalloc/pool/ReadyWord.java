@@ -1,7 +1,6 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.ReadyBits;
-import java.util.Objects;
 
 /**
  * Which of 64 blocks with numbers in a row a stripe may have ready, and who holds the stripe.
@@ -64,10 +63,9 @@ class ReadyWord extends ReadyBits {
     return found != 0 ? remove(noted, found) : null;
   }
 
-  /** Said to be there, or the JIT would ask whether it is. */
   private PooledBlock remove(long noted, long found) {
     setBits(noted & ~(found & -found));
-    return Objects.requireNonNull(block(found));
+    return block(found);
   }
 
   /** The first of some blocks that are noted, no longer noted then. */
@@ -79,10 +77,6 @@ class ReadyWord extends ReadyBits {
   final void moveTo(ReadyWord other, long some) {
     setBits(bits() & ~some);
     other.setBits(other.bits() | some);
-  }
-
-  final long noted() {
-    return bits();
   }
 
   /** Claims the first of the noted ones among some blocks, or gives null. */
