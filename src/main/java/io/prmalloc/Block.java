@@ -239,7 +239,7 @@ public abstract class Block extends BlockViews {
    * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
    */
   public final Allocation open(long bytes) {
-    return handle(0, bytes);
+    return handle(begin((int) bytes, 0), bytes);
   }
 
   /**
@@ -252,7 +252,12 @@ public abstract class Block extends BlockViews {
    */
   public final Allocation handle(long stamp, long bytes) {
     int size = (int) bytes;
-    return new Allocation(this, stamp != 0 ? stamp : begin(size, 0), size);
+    return new Allocation(this, stamp != 0 ? stamp : beginOutOfLine(size, OutOfLine.DEPTH), size);
+  }
+
+  /** What has begun no use came a slow way. */
+  private long beginOutOfLine(int bytes, int depth) {
+    return depth > 0 ? beginOutOfLine(bytes, depth - 1) : begin(bytes, 0);
   }
 
   /**
