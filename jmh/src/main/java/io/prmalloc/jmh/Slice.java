@@ -62,11 +62,8 @@ record Slice(
   private static final String SAMPLE = "sample:mobilenet";
   private static final Timing SHORT = new Timing(2, 120);
 
-  /**
-   * What is held to a promise is measured when the JIT is done with it, which takes some of the
-   * rivals a second.
-   */
-  private static final Timing COMPILED = new Timing(5, 120);
+  /** What most promises are held against is measured when the JIT is done with it. */
+  private static final Timing COMPILED = new Timing(4, 120);
 
   /**
    * Threads that run steps from one pool share it out among themselves in some thousand steps; and
@@ -141,9 +138,9 @@ record Slice(
             COMPILED),
         new Slice(
             "sizes", PairBenchmark.class, 1, sizes, without(ALL, POOL_RAW, CPU), false, SHORT),
-        new Slice("threads-2", PairBenchmark.class, 2, pair, SOME, false, COMPILED),
+        new Slice("threads-2", PairBenchmark.class, 2, pair, SOME, false, SHORT),
         new Slice("threads-4", PairBenchmark.class, 4, pair, SOME, false, SHORT),
-        new Slice("threads-8", PairBenchmark.class, 8, pair, SOME, false, COMPILED),
+        new Slice("threads-8", PairBenchmark.class, 8, pair, SOME, false, SHORT),
         new Slice("mixed-1", MixedBenchmark.class, 1, Map.of(), FEW, false, SHORT),
         new Slice("mixed-2", MixedBenchmark.class, 2, Map.of(), FEW, false, SHORT),
         new Slice("mixed-4", MixedBenchmark.class, 4, Map.of(), FEW, false, SHORT),
@@ -166,13 +163,7 @@ record Slice(
             SHORT),
         new Slice("sample", StepBenchmark.class, 1, sample, SOME, false, SHORT),
         new Slice(
-            "steps",
-            StepBenchmark.class,
-            1,
-            steps,
-            and(ALL, POOL_STEP, READY_MEMORY),
-            true,
-            COMPILED),
+            "steps", StepBenchmark.class, 1, steps, and(ALL, POOL_STEP, READY_MEMORY), true, SHORT),
         new Slice("steps-2", StepBenchmark.class, 2, steps, and(FEW, POOL_STEP), false, SETTLED),
         new Slice(
             "touches",
