@@ -232,6 +232,11 @@ class ReadyBlocks {
     return front(totalBytes).removeFirst(mask(totalBytes));
   }
 
+  /** {@link ReadyWord#open Opens} what {@link #find} found for a request. */
+  final long open(PooledBlock block, long totalBytes) {
+    return front(totalBytes).open(block, totalBytes);
+  }
+
   /** Claims a block at the {@link #front}, or gives null. */
   final PooledBlock take(long totalBytes) {
     return front(totalBytes).takeFirst(mask(totalBytes));

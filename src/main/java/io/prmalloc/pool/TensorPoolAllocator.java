@@ -258,12 +258,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
-    return allocate(likely.front(bytes), likely.mask(bytes), bytes, alignment);
-  }
-
-  private Allocation allocate(ReadyWord word, long mask, long bytes, int alignment) {
-    PooledBlock block = word.removeFirst(mask);
-    return handle(block, word.open(block, bytes), bytes, alignment);
+    PooledBlock block = likely.find(bytes);
+    return handle(block, likely.open(block, bytes), bytes, alignment);
   }
 
   private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
