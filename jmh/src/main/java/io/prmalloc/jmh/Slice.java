@@ -62,9 +62,6 @@ record Slice(
   private static final String SAMPLE = "sample:mobilenet";
   private static final Timing SHORT = new Timing(2, 120);
 
-  /** What most promises are held against is measured when the JIT is done with it. */
-  private static final Timing COMPILED = new Timing(4, 120);
-
   /**
    * Threads that run steps from one pool share it out among themselves in some thousand steps; and
    * two that hand over keep both processors busy, so that the JIT takes a second or so.
@@ -129,13 +126,7 @@ record Slice(
         Map.of("trace", traces.subList(0, 1), "touch", List.of("NONE", "PAGE", "ALL"));
     return List.of(
         new Slice(
-            "pair",
-            PairBenchmark.class,
-            1,
-            pair,
-            and(ALL, CAS_STACK, READY_MEMORY),
-            true,
-            COMPILED),
+            "pair", PairBenchmark.class, 1, pair, and(ALL, CAS_STACK, READY_MEMORY), true, SHORT),
         new Slice(
             "sizes", PairBenchmark.class, 1, sizes, without(ALL, POOL_RAW, CPU), false, SHORT),
         new Slice("threads-2", PairBenchmark.class, 2, pair, SOME, false, SHORT),
