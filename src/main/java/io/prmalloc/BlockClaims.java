@@ -45,7 +45,10 @@ abstract class BlockClaims extends CacheLinePadding {
   /** Bytes asked for in the current or last use, and above those 32 bits, of its header. */
   long extent;
 
-  /** Where it is noted when a thread closes it whose mark it has; null if it never had one. */
+  /**
+   * Where it is noted when a thread closes it whose mark it has: always a word of its number, or
+   * the bit would be another block's. Null if it never had a mark.
+   */
   ReadyBits ready;
 
   /** A block at home. */

@@ -21,7 +21,7 @@ final class BlockNumbers {
   // Where there are several shares, each has words of its own in which all bins lie as in the
   // others' words: who has one share finds its blocks as near each other as if there were no other.
 
-  /** Of more words for all shares none is made: each stripe has all of them. */
+  /** Blocks that shares would spread over more words are not divided: each stripe has them all. */
   private static final int MOST_WORDS = 64;
 
   /** By number; null where none has it. */

@@ -176,8 +176,8 @@ class ReadyBlocks {
     }
   }
 
-  /** Lets a stripe look first at its words of a share. */
-  final void lookFirst(int stripe, int share) {
+  /** Lets a stripe look first at its words of a share, for every size class. */
+  final void lookAtShare(int stripe, int share) {
     for (int sizeClass = 0; sizeClass < masks.length; sizeClass++) {
       if (masks[sizeClass] != 0) {
         lookFirst(sizeClass, stripe, word(stripe, share * shareWords + wordOf[sizeClass]));
@@ -230,11 +230,6 @@ class ReadyBlocks {
   /** Takes from the {@link #front}, and no longer notes, what may be there; or gives null. */
   final PooledBlock find(long totalBytes) {
     return front(totalBytes).removeFirst(mask(totalBytes));
-  }
-
-  /** {@link ReadyWord#open Opens} what {@link #find} found for a request. */
-  final long open(PooledBlock block, long totalBytes) {
-    return front(totalBytes).open(block, totalBytes);
   }
 
   /** Claims a block at the {@link #front}, or gives null. */

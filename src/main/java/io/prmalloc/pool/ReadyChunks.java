@@ -101,7 +101,7 @@ final class ReadyChunks extends ReadyBlocks {
     Arrays.stream(blocks, (share * shareWords) << 6, ((share + 1) * shareWords) << 6)
         .filter(Objects::nonNull)
         .forEach(this::put);
-    lookFirst(stripe(), share);
+    lookAtShare(stripe(), share);
     return true;
   }
 

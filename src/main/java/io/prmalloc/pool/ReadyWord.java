@@ -86,7 +86,7 @@ class ReadyWord extends ReadyBits {
   }
 
   /**
-   * Claims what {@link #removeFirst} found, and begins a use of it. Not of blocks that are
+   * Claims what {@link #removeFirst} found here, and begins a use of it. Not of blocks that are
    * isolated.
    *
    * @param block may be null

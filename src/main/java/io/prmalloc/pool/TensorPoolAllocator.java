@@ -102,9 +102,10 @@ public final class TensorPoolAllocator implements Allocator {
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, builder.isolation(), directory, outside::noteReserved);
     this.fronts = small.fronts();
-    this.raw = new RawAddresses(this, directory, outside, this::releaseElsewhere);
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
+    // An address with no header of ours in front may be one that was logged, or of a step.
+    this.raw = new RawAddresses(this, directory, outside, a -> log.release(a) || steps.closeRaw(a));
     this.books =
         new PoolBooks(source, small, outside, steps, directory, this::countedBins, retired);
     this.succession =
@@ -126,11 +127,6 @@ public final class TensorPoolAllocator implements Allocator {
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder.kept().ifPresent(kept -> succession.adopt(kept, planner, steps));
     housekeeping.start();
-  }
-
-  /** An address with no header of ours in front may be one that was logged, or of a step. */
-  private boolean releaseElsewhere(long address) {
-    return log.release(address) || steps.closeRaw(address);
   }
 
   /** What a request needs beside its bytes. */
@@ -258,8 +254,12 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
-    PooledBlock block = likely.find(bytes);
-    return handle(block, likely.open(block, bytes), bytes, alignment);
+    return allocate(likely.front(bytes), likely.mask(bytes), bytes, alignment);
+  }
+
+  private Allocation allocate(ReadyWord word, long mask, long bytes, int alignment) {
+    PooledBlock block = word.removeFirst(mask);
+    return handle(block, word.open(block, bytes), bytes, alignment);
   }
 
   private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {

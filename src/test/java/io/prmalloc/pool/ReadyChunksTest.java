@@ -382,6 +382,28 @@ class ReadyChunksTest {
     assertEquals(IntStream.range(0, 200).boxed().toList(), numbers);
   }
 
+  /** A bit in another word would be another block's, or that of none. */
+  @Test
+  void shouldNoteABlockInAWordOfItsNumberWhenAnotherStripeFoundIt() throws Exception {
+    Buffer buffer = Buffers.buffer(0, 70);
+    ReadyChunks ready = Buffers.ready(16, buffer);
+    PooledBlock last = buffer.blocks().get(69);
+    Buffers.onAnotherStripe(
+        new Stripes(16),
+        () -> {
+          ready.takeHold();
+          assertNotNull(ready.takeFromAny(69, 1).open(1));
+          last.closeRaw();
+          for (int pair = 0; pair < 3; pair++) {
+            PooledBlock again = ready.takeFurther(Buffers.bytesOf(0));
+            assertSame(last, again != null ? again : ready.takeFromAny(69, 1));
+            last.open(1).close();
+          }
+          assertNull(ready.take(Buffers.bytesOf(0)), "nothing else came here");
+          return true;
+        });
+  }
+
   @Test
   void shouldDropABlockThatIsBusyWhenItIsMet() {
     Buffer buffer = Buffers.buffer(0, 3);
