@@ -11,7 +11,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>Threading: as each method says. A block that is not live belongs to whoever took it from where
  * it lay.
  */
-public abstract class Block extends BlockViews {
+public abstract class Block extends BlockOpening {
 
   // The state is one word, which says whether the block is at home, and which use it is in if not:
   // see BlockState.
@@ -21,12 +21,6 @@ public abstract class Block extends BlockViews {
   // that is isolated is never confined: its uses end like those that are observed.
 
   private final Confinement confinement;
-
-  /** Null for none. */
-  private final Isolation isolation;
-
-  /** How many uses there had been when the largest was cleared. */
-  private long usesCleared;
 
   /**
    * A block at home.
@@ -60,13 +54,9 @@ public abstract class Block extends BlockViews {
         region,
         Math.toIntExact(offset),
         Math.toIntExact(capacityBytes),
-        BlockState.first(confinement != null && orNull(isolation) == null));
-    this.isolation = orNull(isolation);
-    this.confinement = this.isolation == null ? confinement : null;
-  }
-
-  private static Isolation orNull(Isolation isolation) {
-    return isolation.equals(Isolation.NONE) ? null : isolation;
+        confinement != null && isolation.equals(Isolation.NONE),
+        isolation);
+    this.confinement = confinement;
   }
 
   /**
@@ -75,9 +65,8 @@ public abstract class Block extends BlockViews {
    * <p>Threading: the maker publishes the block safely.
    */
   protected Block(MemoryRegion region, Isolation isolation) {
-    super(region);
+    super(region, isolation);
     this.confinement = null;
-    this.isolation = orNull(isolation);
   }
 
   /**
@@ -239,7 +228,7 @@ public abstract class Block extends BlockViews {
    * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
    */
   public final Allocation open(long bytes) {
-    return handle(begin((int) bytes, 0), bytes);
+    return handle(begin((int) bytes), bytes);
   }
 
   /**
@@ -257,133 +246,7 @@ public abstract class Block extends BlockViews {
 
   /** What has begun no use came a slow way. */
   private long beginOutOfLine(int bytes, int depth) {
-    return depth > 0 ? beginOutOfLine(bytes, depth - 1) : begin(bytes, 0);
-  }
-
-  /**
-   * Starts a use through a raw address.
-   *
-   * <p>Threading: the thread that took the block from its home, alone.
-   *
-   * @param bytes how many bytes the user asked for; with the header at most {@link #capacityBytes}
-   * @param headerBytes distance from the block's first byte to the user's
-   */
-  public final void openRaw(long bytes, int headerBytes) {
-    begin((int) bytes, headerBytes);
-  }
-
-  /**
-   * Starts a use, as {@link #open} does; the handle is for {@link #handle}.
-   *
-   * <p>Threading: as {@link #open}.
-   *
-   * @return the stamp of the use
-   */
-  public final long begin(int bytes) {
-    return begin(bytes, 0);
-  }
-
-  /**
-   * {@link #claimMarked} and {@link #begin(int)} in one, for less. Not of a block that is isolated.
-   *
-   * <p>Threading: as {@link #claimMarked}.
-   *
-   * @param bytes as of {@link #open}
-   * @return the stamp of the use; 0, and nothing has changed, if the block is not home or has
-   *     another mark
-   */
-  public final long beginMarked(long mark, int bytes) {
-    // Of the state that was read, not of one that was written and must be read again: what was just
-    // written takes the processor seven cycles to read, and the close would wait for that.
-    long seen = (long) STATE.getAcquire(this);
-    return BlockState.isHome(seen, mark) ? beginFrom(seen, bytes) : 0;
-  }
-
-  /**
-   * {@link #claim(long, ReadyBits)} and {@link #begin(int)} in one, for less. Not of a block that
-   * is isolated.
-   *
-   * <p>Threading: as {@link #claim(long, ReadyBits)}.
-   *
-   * @param where as of {@link #claim(long, ReadyBits)}
-   * @param bytes as of {@link #open}
-   * @return the stamp of the use; 0, and nothing has changed, if the block was not to be had
-   */
-  public final long beginUnmarked(long mark, ReadyBits where, int bytes) {
-    long seen = (long) STATE.getOpaque(this);
-    return claim(seen, mark, where) ? beginFrom(seen + mark, bytes) : 0;
-  }
-
-  // The sizes and the view of a use are often those of the use before. Where they are not, what is
-  // to do is a call (see OutOfLine).
-
-  private long beginFrom(long home, int bytes) {
-    if (!isAsFor(bytes)) {
-      prepare(bytes, 0, OutOfLine.DEPTH);
-    }
-    return publish(BlockState.live(home));
-  }
-
-  private long begin(int bytes, int header) {
-    long stamp = isolation == null ? BlockState.live(state) : isolate(header + bytes);
-    if (!isAsFor(bytes, header)) {
-      prepare(bytes, header, OutOfLine.DEPTH);
-    }
-    return publish(stamp);
-  }
-
-  /** Nobody looks through the byte buffer at what has a header. */
-  private boolean isAsFor(int bytes, int header) {
-    return header == 0 ? isAsFor(bytes) : extent == extentOf(bytes, header);
-  }
-
-  private boolean isAsFor(int bytes) {
-    return extent == bytes && isViewOf(bytes);
-  }
-
-  private static long extentOf(int bytes, int header) {
-    return bytes | (long) header << Integer.SIZE;
-  }
-
-  private void prepare(int bytes, int header, int depth) {
-    if (depth > 0) {
-      prepare(bytes, header, depth - 1);
-    } else {
-      prepare(bytes, header);
-    }
-  }
-
-  private void prepare(int bytes, int header) {
-    largestBefore = largestBytes();
-    extent = extentOf(bytes, header);
-    if (header == 0) {
-      adjustView(bytes);
-    }
-  }
-
-  private long publish(long stamp) {
-    STATE.setRelease(this, stamp);
-    return stamp;
-  }
-
-  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
-  public final int largestBytes() {
-    return uses() > usesCleared ? Math.max(largestBefore, sizeBytes()) : largestBefore;
-  }
-
-  /**
-   * Lets {@link #largestBytes} begin anew with the next use.
-   *
-   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
-   */
-  public final void clearLargest() {
-    usesCleared = uses();
-    largestBefore = 0;
-  }
-
-  private long isolate(int end) {
-    isolation.begin(view, end);
-    return BlockState.live(state) | BlockState.ISOLATED;
+    return depth > 0 ? beginOutOfLine(bytes, depth - 1) : begin(bytes);
   }
 
   /**
@@ -409,6 +272,24 @@ public abstract class Block extends BlockViews {
    */
   public final boolean closeRaw(long stamp) {
     return isOut(stamp) && end(stamp);
+  }
+
+  /**
+   * Ends the use of a confined block, whose own thread knows that it is.
+   *
+   * <p>Threading: the owner.
+   *
+   * @param address that was given out
+   * @return false, and nothing has changed, if the block is not out, begins at another address or
+   *     is not confined
+   */
+  public final boolean closeAsOwner(long address) {
+    long stamp = state;
+    if (startAddress != address || !BlockState.isConfinedOut(stamp)) {
+      return false;
+    }
+    STATE.setRelease(this, stamp + BlockState.TO_HOME);
+    return true;
   }
 
   final void close(long stamp, int bytes) {
@@ -448,36 +329,5 @@ public abstract class Block extends BlockViews {
             + bytes
             + " bytes was written beyond its end, at byte "
             + (bytes + beyond));
-  }
-
-  /** Where the block lies. Threading: any thread. */
-  public final MemoryRegion region() {
-    return region;
-  }
-
-  /** Offset of the block's first byte in its region. Threading: any thread. */
-  public final int offset() {
-    return offset;
-  }
-
-  /**
-   * Address of the block's first byte; found out at the first call, for it may cost a native call.
-   *
-   * <p>Threading: any thread.
-   *
-   * @throws IllegalStateException if this JVM cannot tell addresses
-   */
-  public final long startAddress() {
-    long start = startAddress;
-    if (start == 0) {
-      start = region.address() + offset;
-      startAddress = start;
-    }
-    return start;
-  }
-
-  /** How many bytes the block has. Threading: any thread. */
-  public final int capacityBytes() {
-    return capacityBytes;
   }
 }

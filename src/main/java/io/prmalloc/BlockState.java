@@ -70,6 +70,10 @@ final class BlockState {
     return (state & CONFINED) != 0;
   }
 
+  static boolean isConfinedOut(long state) {
+    return (state & (CONFINED | LIVE)) == (CONFINED | LIVE);
+  }
+
   /** The stamp of the use that begins; whoever opens has the block alone. */
   static long live(long state) {
     return (state & ~CLAIMED) | LIVE;

@@ -17,8 +17,9 @@ abstract class BlockViews extends BlockClaims {
 
   // The views are made once per block: no garbage. The byte buffer is made with the block, for to
   // make it at the first look would be a call in the middle of a user's try that may fail, and its
-  // handler would put the handle on the heap (see OutOfLine). It is adjusted when a use begins,
-  // before the state says so by a release store: whoever sees the handle's stamp in the state sees
+  // handler would put the handle on the heap (see OutOfLine). It is adjusted when a use through a
+  // handle begins, before the state says so by a release store: whoever sees the handle's stamp in
+  // the state sees
   // the limit too, though a buffer's fields are neither final nor volatile. Agrona's buffer, which
   // most never ask for, is made and adjusted at the first look; the stamp for which it was is
   // written with release and read with acquire, to the same end.
@@ -81,6 +82,37 @@ abstract class BlockViews extends BlockClaims {
     this.offset = 0;
     this.capacityBytes = Math.toIntExact(region.sizeBytes());
     this.view = region.buffer();
+  }
+
+  /** Where the block lies. Threading: any thread. */
+  public final MemoryRegion region() {
+    return region;
+  }
+
+  /** Offset of the block's first byte in its region. Threading: any thread. */
+  public final int offset() {
+    return offset;
+  }
+
+  /**
+   * Address of the block's first byte; found out at the first call, for it may cost a native call.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public final long startAddress() {
+    long start = startAddress;
+    if (start == 0) {
+      start = region.address() + offset;
+      startAddress = start;
+    }
+    return start;
+  }
+
+  /** How many bytes the block has. Threading: any thread. */
+  public final int capacityBytes() {
+    return capacityBytes;
   }
 
   /** Whether the byte buffer is as a use of so many bytes finds it. */

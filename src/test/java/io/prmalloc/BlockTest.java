@@ -180,4 +180,65 @@ class BlockTest {
     assertThrows(IllegalStateException.class, handle::close);
     assertEquals(0, recycled);
   }
+
+  /** Whoever makes it owns it. */
+  private static final class Own extends Confinement {
+    Own() {
+      takeOwnership();
+    }
+  }
+
+  private Block confined(Isolation isolation) {
+    return new Block(region, 0, 600, new Own(), isolation) {
+      @Override
+      protected int goHome() {
+        recycled++;
+        return 0;
+      }
+
+      @Override
+      protected void settle(int news) {
+        throw new AssertionError("nothing to settle");
+      }
+    };
+  }
+
+  @Test
+  void shouldCloseAsOwnerOnlyWhatIsConfinedAndOutAtThatAddress() {
+    Block own = confined(Isolation.NONE);
+    assertFalse(own.closeAsOwner(own.startAddress()), "it is home");
+    long address = own.openAsOwner(200);
+    assertEquals(region.address(), address);
+    assertEquals(200, own.bytesInUse());
+    assertFalse(own.closeAsOwner(address + 64));
+    assertEquals(200, own.bytesInUse());
+    assertTrue(own.closeAsOwner(address));
+    assertTrue(own.isAtHome());
+    assertFalse(own.closeAsOwner(address), "it was closed");
+    assertEquals(1, own.uses());
+    own.openAsOwner(100);
+    assertEquals(200, own.largestBytes());
+    assertTrue(own.closeRaw());
+    assertEquals(0, recycled, "that it is home is read from its state");
+  }
+
+  @Test
+  void shouldNotCloseAsOwnerWhatIsIsolated() {
+    Block isolated = confined(Isolation.NONE.withFill(Isolation.Fill.ZERO));
+    long address = isolated.openAsOwner(200);
+    assertFalse(isolated.closeAsOwner(address));
+    assertTrue(isolated.isLive());
+    assertTrue(isolated.closeRaw());
+    assertEquals(1, recycled);
+  }
+
+  @Test
+  void shouldShowAllOfAUseWhenTheOneBeforeWasByAddress() {
+    block.open(300).close();
+    block.openRaw(200, 0);
+    block.closeRaw();
+    try (Allocation handle = block.open(200)) {
+      assertEquals(200, handle.byteBuffer().limit());
+    }
+  }
 }

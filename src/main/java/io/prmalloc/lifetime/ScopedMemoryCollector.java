@@ -148,8 +148,8 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     if (mine == null || !mine.isMine() || closed) {
       return allocateFirstRaw(bytes);
     }
-    Block block = mine.takePlanned(bytes);
-    return block != null ? openRaw(block, bytes) : mine.takeUnplannedRaw(bytes);
+    long address = mine.takePlannedRaw(bytes);
+    return address != 0 ? address : mine.takeUnplannedRaw(bytes);
   }
 
   private long allocateFirstRaw(long bytes) {
@@ -157,14 +157,8 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     if (mine == null) {
       return source.takeSharedRaw(bytes);
     }
-    Block block = mine.takePlanned(bytes);
-    return block != null ? openRaw(block, bytes) : mine.takeUnplannedRaw(bytes);
-  }
-
-  private static long openRaw(Block block, long bytes) {
-    long address = block.startAddress();
-    block.openRaw(bytes, 0);
-    return address;
+    long address = mine.takePlannedRaw(bytes);
+    return address != 0 ? address : mine.takeUnplannedRaw(bytes);
   }
 
   /**

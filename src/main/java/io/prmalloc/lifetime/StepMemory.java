@@ -25,6 +25,11 @@ public abstract class StepMemory extends Confinement {
   // from earlier steps, and a tensor that is released late this time is seen here. (Blocks that had
   // the bytes still earlier were found home when those were handed out.) The first that does not
   // hold ends it: this request and all later ones of the step go another way.
+  //
+  // What is given back by its address comes in the same order, too, so of the block that came back
+  // n-th in the step before it is asked whether it is at that address. To look the address up
+  // would take longer than all the rest: a table's lines are nowhere near, and what the processor
+  // guesses of its branches is wrong.
 
   private static final Block[] NONE = {};
 
@@ -32,6 +37,11 @@ public abstract class StepMemory extends Confinement {
   private final Block[] blocks;
   private final Block[][] before;
   private int next;
+
+  /** What the owner gave back, by its turn in this step or, from there on, in the one before. */
+  private final Block[] returned;
+
+  private int turn;
 
   /** Nothing is planned: every request goes to {@link #takeUnplanned}. Threading: any thread. */
   protected StepMemory() {
@@ -53,6 +63,7 @@ public abstract class StepMemory extends Confinement {
     this.sizesBytes = sizesBytes;
     this.blocks = blocks;
     this.before = before;
+    this.returned = new Block[blocks.length];
   }
 
   /** A block at home for the next request. */
@@ -67,6 +78,12 @@ public abstract class StepMemory extends Confinement {
     return request < sizesBytes.length && sizesBytes[request] == bytes
         ? takePlanned(request)
         : null;
+  }
+
+  /** The address of the next request if that is as planned; else 0, and so from then on. */
+  final long takePlannedRaw(long bytes) {
+    Block block = takePlanned(bytes);
+    return block != null ? block.openAsOwner(bytes) : 0;
   }
 
   private Block takePlanned(int request) {
@@ -99,6 +116,7 @@ public abstract class StepMemory extends Confinement {
   /** Lets the next request be the first. Threading: the owner, or whoever is about to be. */
   protected final void restart() {
     next = 0;
+    turn = 0;
   }
 
   /** Sees to it that no further request is served as planned. Threading: the owner. */
@@ -127,15 +145,42 @@ public abstract class StepMemory extends Confinement {
    */
   protected abstract long takeUnplannedRaw(long bytes);
 
+  /** Takes an address back. Threading: any thread. */
+  final void release(long address) {
+    if (!isMine() || !releaseExpected(address)) {
+      releaseUnexpected(address);
+    }
+  }
+
+  private boolean releaseExpected(long address) {
+    int now = turn;
+    return now < returned.length && release(returned[now], address, now);
+  }
+
+  private boolean release(Block expected, long address, int now) {
+    if (expected == null || !expected.closeAsOwner(address)) {
+      return false;
+    }
+    turn = now + 1;
+    return true;
+  }
+
+  /** Expects a block in this turn from now on. Threading: the owner, who gave it back. */
+  protected final void expect(Block released) {
+    if (turn < returned.length) {
+      returned[turn++] = released;
+    }
+  }
+
   /**
-   * Takes an address back.
+   * Takes an address back that nobody expected.
    *
    * <p>Threading: any thread.
    *
    * @param address one that this step gave out, or any other of its allocator
    * @throws IllegalArgumentException if it is neither, or is back already
    */
-  protected abstract void release(long address);
+  protected abstract void releaseUnexpected(long address);
 
   /**
    * The step is over; tensors may still be out. Called once.

@@ -86,7 +86,7 @@ final class LearningStep extends StepMemory {
   }
 
   @Override
-  protected void release(long address) {
+  protected void releaseUnexpected(long address) {
     owner.releaseShared(address);
   }
 

@@ -29,7 +29,7 @@ final class SharedStep extends StepMemory {
   }
 
   @Override
-  protected void release(long address) {
+  protected void releaseUnexpected(long address) {
     owner.releaseShared(address);
   }
 

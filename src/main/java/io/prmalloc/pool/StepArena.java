@@ -190,17 +190,25 @@ final class StepArena extends StepMemory {
   }
 
   @Override
-  protected void release(long address) {
-    if (!closeRaw(address)) {
+  protected void releaseUnexpected(long address) {
+    Block block = find(address);
+    if (block == null || !block.closeRaw()) {
       sequence.owner().releaseShared(address);
+    } else if (isMine()) {
+      expect(block);
     }
   }
 
   /** Closes the block at an address; false if there is none of this arena that is out. */
   boolean closeRaw(long address) {
-    AddressTable table = addresses;
-    Block block = (table != null ? table : listAddresses()).find(address);
+    Block block = find(address);
     return block != null && block.closeRaw();
+  }
+
+  /** The block at an address that is out, or null. */
+  private Block find(long address) {
+    AddressTable table = addresses;
+    return (table != null ? table : listAddresses()).find(address);
   }
 
   /** Two threads may do it at the same time, and come to the same result. */

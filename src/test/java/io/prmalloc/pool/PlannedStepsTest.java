@@ -265,29 +265,6 @@ class PlannedStepsTest {
   }
 
   @Test
-  void shouldServeByAddressWhenAsked() {
-    int[] sizes = {64 * KIB, 100, 64 * KIB};
-    for (int i = 0; i < StepSequence.REPEATS + 2; i++) {
-      try (ScopedMemoryCollector step = pool.collect()) {
-        long[] addresses = new long[sizes.length];
-        for (int j = 0; j < sizes.length; j++) {
-          addresses[j] = step.allocateRaw(sizes[j]);
-          assertEquals(0, addresses[j] % 64);
-        }
-        step.deallocateRaw(addresses[0]);
-        assertThrows(IllegalArgumentException.class, () -> step.deallocateRaw(addresses[0]));
-        pool.deallocateRaw(addresses[1]);
-        assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(addresses[1]));
-        step.deallocateRaw(addresses[2]);
-        step.deallocateRaw(0);
-      }
-    }
-    assertEquals(2, pool.stepStats().plannedSteps());
-    assertEquals(0, pool.stepStats().departedSteps());
-    assertEquals(0, pool.stats().bytesInUse());
-  }
-
-  @Test
   void shouldServeWhatIsNotPlannedBesidesWithoutDeparting() {
     for (int i = 0; i < StepSequence.REPEATS + 2; i++) {
       try (ScopedMemoryCollector step = pool.collect();

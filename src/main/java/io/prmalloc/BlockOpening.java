@@ -1,0 +1,187 @@
+package io.prmalloc;
+
+import io.prmalloc.os.MemoryRegion;
+
+/**
+ * How a use of a {@link Block} begins.
+ *
+ * <p>Threading: as each method says.
+ */
+abstract class BlockOpening extends BlockViews {
+
+  /** Null for none. */
+  final Isolation isolation;
+
+  /** How many uses there had been when the largest was cleared. */
+  private long usesCleared;
+
+  /** A part of a region. */
+  BlockOpening(
+      MemoryRegion region, int offset, int capacityBytes, boolean confined, Isolation isolation) {
+    super(region, offset, capacityBytes, BlockState.first(confined));
+    this.isolation = orNull(isolation);
+  }
+
+  /** All of a region, and the only user of its buffer. */
+  BlockOpening(MemoryRegion region, Isolation isolation) {
+    super(region);
+    this.isolation = orNull(isolation);
+  }
+
+  private static Isolation orNull(Isolation isolation) {
+    return isolation.equals(Isolation.NONE) ? null : isolation;
+  }
+
+  /**
+   * Starts a use through a raw address.
+   *
+   * <p>Threading: the thread that took the block from its home, alone.
+   *
+   * @param bytes how many bytes the user asked for; with the header at most {@link #capacityBytes}
+   * @param headerBytes distance from the block's first byte to the user's
+   */
+  public final void openRaw(long bytes, int headerBytes) {
+    // The byte buffer stays as it is: who has the address does not see it.
+    int size = (int) bytes;
+    long stamp = nextStamp(headerBytes + size);
+    if (extent != extentOf(size, headerBytes)) {
+      resize(size, headerBytes, OutOfLine.DEPTH);
+    }
+    publish(stamp);
+  }
+
+  /**
+   * {@link #openRaw} without a header, by the thread whose own the block is: for less if it is
+   * confined.
+   *
+   * <p>Threading: as {@link #openRaw}.
+   *
+   * @return {@link #startAddress}
+   * @throws IllegalStateException if this JVM cannot tell addresses; nothing has changed then
+   */
+  public final long openAsOwner(long bytes) {
+    long start = startAddress();
+    long home = state;
+    if (BlockState.isConfined(home)) {
+      if (extent != bytes) {
+        resize((int) bytes, 0, OutOfLine.DEPTH);
+      }
+      publish(BlockState.live(home));
+    } else {
+      openRaw(bytes, 0);
+    }
+    return start;
+  }
+
+  /**
+   * Starts a use, as {@link Block#open} does; the handle is for {@link Block#handle}.
+   *
+   * <p>Threading: as {@link Block#open}.
+   *
+   * @return the stamp of the use
+   */
+  public final long begin(int bytes) {
+    return begin(nextStamp(bytes), bytes);
+  }
+
+  /** The stamp of the use that begins, and isolated if it must be. */
+  private long nextStamp(int end) {
+    return isolation == null ? BlockState.live(state) : isolate(end);
+  }
+
+  /**
+   * {@link #claimMarked} and {@link #begin(int)} in one, for less. Not of a block that is isolated.
+   *
+   * <p>Threading: as {@link #claimMarked}.
+   *
+   * @param bytes as of {@link Block#open}
+   * @return the stamp of the use; 0, and nothing has changed, if the block is not home or has
+   *     another mark
+   */
+  public final long beginMarked(long mark, int bytes) {
+    // Of the state that was read, not of one that was written and must be read again: what was just
+    // written takes the processor seven cycles to read, and the close would wait for that.
+    long seen = (long) STATE.getAcquire(this);
+    return BlockState.isHome(seen, mark) ? begin(BlockState.live(seen), bytes) : 0;
+  }
+
+  /**
+   * {@link #claim(long, ReadyBits)} and {@link #begin(int)} in one, for less. Not of a block that
+   * is isolated.
+   *
+   * <p>Threading: as {@link #claim(long, ReadyBits)}.
+   *
+   * @param where as of {@link #claim(long, ReadyBits)}
+   * @param bytes as of {@link Block#open}
+   * @return the stamp of the use; 0, and nothing has changed, if the block was not to be had
+   */
+  public final long beginUnmarked(long mark, ReadyBits where, int bytes) {
+    long seen = (long) STATE.getOpaque(this);
+    return claim(seen, mark, where) ? begin(BlockState.live(seen + mark), bytes) : 0;
+  }
+
+  // The sizes and the view of a use are often those of the use before. Where they are not, what is
+  // to do is a call (see OutOfLine).
+
+  private long begin(long stamp, int bytes) {
+    if (!isAsFor(bytes)) {
+      prepare(bytes, OutOfLine.DEPTH);
+    }
+    return publish(stamp);
+  }
+
+  private boolean isAsFor(int bytes) {
+    return extent == bytes && isViewOf(bytes);
+  }
+
+  private void prepare(int bytes, int depth) {
+    if (depth > 0) {
+      prepare(bytes, depth - 1);
+    } else {
+      resize(bytes, 0);
+      adjustView(bytes);
+    }
+  }
+
+  private static long extentOf(int bytes, int header) {
+    return bytes | (long) header << Integer.SIZE;
+  }
+
+  private void resize(int bytes, int header, int depth) {
+    if (depth > 0) {
+      resize(bytes, header, depth - 1);
+    } else {
+      resize(bytes, header);
+    }
+  }
+
+  private void resize(int bytes, int header) {
+    largestBefore = largestBytes();
+    extent = extentOf(bytes, header);
+  }
+
+  private long publish(long stamp) {
+    STATE.setRelease(this, stamp);
+    return stamp;
+  }
+
+  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
+  public final int largestBytes() {
+    return uses() > usesCleared ? Math.max(largestBefore, sizeBytes()) : largestBefore;
+  }
+
+  /**
+   * Lets {@link #largestBytes} begin anew with the next use.
+   *
+   * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
+   */
+  public final void clearLargest() {
+    usesCleared = uses();
+    largestBefore = 0;
+  }
+
+  private long isolate(int end) {
+    isolation.begin(view, end);
+    return BlockState.live(state) | BlockState.ISOLATED;
+  }
+}
