@@ -94,26 +94,34 @@ public abstract class Block extends BlockOpening {
   /** Tells that an observed use is over; as {@link #goHome}, and before it. */
   protected void tellOfEnd() {}
 
+  // Each question that was never answered with "no" is fifty bytes of machine code on the way of
+  // every handle (see OutOfLine), so the first one is the one that most uses need.
+
   /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
   private boolean end(long stamp) {
-    // Usual is no mark or the closer's. One question, for each that was never answered with "no"
-    // is fifty bytes of machine code on the way of every handle (see OutOfLine).
-    long unusual = stamp & BlockState.UNUSUAL;
-    return unusual * (unusual ^ markOfCaller()) == 0
+    return (stamp & BlockState.UNUSUAL) == markOfCaller() ? endOwn(stamp) : endOther(stamp);
+  }
+
+  /** Of a use with the closer's mark and nothing else, which stays: it is noted where it was. */
+  private boolean endOwn(long stamp) {
+    if (!change(stamp, stamp + BlockState.TO_HOME)) {
+      return false;
+    }
+    ready.note(number());
+    return true;
+  }
+
+  private boolean endOther(long stamp) {
+    return (stamp & BlockState.UNUSUAL) == 0
         ? endPlain(stamp, stamp + BlockState.TO_HOME)
         : endUnusual(stamp);
   }
 
   private boolean endPlain(long stamp, long home) {
-    if (!STATE.compareAndSet(this, stamp, home)) {
+    if (!change(stamp, home)) {
       return false;
     }
-    // A mark that stayed is the closer's own, and the place where it finds the block is known.
-    if ((home & BlockState.MARK) != 0) {
-      ready.note(number());
-    } else {
-      recycle();
-    }
+    recycle();
     return true;
   }
 
@@ -143,10 +151,10 @@ public abstract class Block extends BlockOpening {
   }
 
   private boolean endUnusual(long stamp) {
-    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOther(stamp);
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endShared(stamp);
   }
 
-  private boolean endOther(long stamp) {
+  private boolean endShared(long stamp) {
     return (stamp & (BlockState.OBSERVED | BlockState.ISOLATED)) == 0
         ? endForeign(stamp, OutOfLine.DEPTH)
         : endOver(stamp);
@@ -160,9 +168,7 @@ public abstract class Block extends BlockOpening {
   }
 
   private boolean endConfined(long stamp) {
-    return confinement.isMine()
-        ? endAsOwner(stamp)
-        : STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME);
+    return confinement.isMine() ? endAsOwner(stamp) : change(stamp, stamp + BlockState.TO_HOME);
   }
 
   /** Without a compare-and-set: until this thread opens it again, the state is home or a stamp. */
@@ -190,7 +196,7 @@ public abstract class Block extends BlockOpening {
 
   /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */
   private boolean endObserved(long stamp) {
-    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+    if (!change(stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
     tellOfEnd();
@@ -203,7 +209,7 @@ public abstract class Block extends BlockOpening {
     if (depth > 0) {
       return endIsolated(stamp, depth - 1);
     }
-    if (!STATE.compareAndSet(this, stamp, stamp + BlockState.TO_HOME)) {
+    if (!change(stamp, stamp + BlockState.TO_HOME)) {
       return false;
     }
     int bytes = sizeBytes();

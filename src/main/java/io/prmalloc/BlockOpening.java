@@ -81,7 +81,11 @@ abstract class BlockOpening extends BlockViews {
    * @return the stamp of the use
    */
   public final long begin(int bytes) {
-    return begin(nextStamp(bytes), bytes);
+    long stamp = nextStamp(bytes);
+    if (!isAsFor(bytes)) {
+      prepare(bytes, OutOfLine.DEPTH);
+    }
+    return publish(stamp);
   }
 
   /** The stamp of the use that begins, and isolated if it must be. */
@@ -98,11 +102,11 @@ abstract class BlockOpening extends BlockViews {
    * @return the stamp of the use; 0, and nothing has changed, if the block is not home or has
    *     another mark
    */
-  public final long beginMarked(long mark, int bytes) {
+  public final long beginMarked(long mark, long bytes) {
     // Of the state that was read, not of one that was written and must be read again: what was just
     // written takes the processor seven cycles to read, and the close would wait for that.
     long seen = (long) STATE.getAcquire(this);
-    return BlockState.isHome(seen, mark) ? begin(BlockState.live(seen), bytes) : 0;
+    return BlockState.isHome(seen, mark) ? beginFrom(seen, bytes) : 0;
   }
 
   /**
@@ -115,23 +119,24 @@ abstract class BlockOpening extends BlockViews {
    * @param bytes as of {@link Block#open}
    * @return the stamp of the use; 0, and nothing has changed, if the block was not to be had
    */
-  public final long beginUnmarked(long mark, ReadyBits where, int bytes) {
+  public final long beginUnmarked(long mark, ReadyBits where, long bytes) {
     long seen = (long) STATE.getOpaque(this);
-    return claim(seen, mark, where) ? begin(BlockState.live(seen + mark), bytes) : 0;
+    return claim(seen, mark, where) ? beginFrom(seen + mark, bytes) : 0;
   }
 
   // The sizes and the view of a use are often those of the use before. Where they are not, what is
   // to do is a call (see OutOfLine).
 
-  private long begin(long stamp, int bytes) {
+  private long beginFrom(long home, long bytes) {
     if (!isAsFor(bytes)) {
-      prepare(bytes, OutOfLine.DEPTH);
+      prepare((int) bytes, OutOfLine.DEPTH);
     }
-    return publish(stamp);
+    // Not before that question: the JIT would run out of registers.
+    return publish(BlockState.live(home));
   }
 
-  private boolean isAsFor(int bytes) {
-    return extent == bytes && isViewOf(bytes);
+  private boolean isAsFor(long bytes) {
+    return extent == bytes && isViewOf((int) bytes);
   }
 
   private void prepare(int bytes, int depth) {

@@ -93,6 +93,6 @@ class ReadyWord extends ReadyBits {
    * @return the stamp of the use, or 0: then it could not be had
    */
   final long open(PooledBlock block, long bytes) {
-    return block == null ? 0 : hold.open(block, this, (int) bytes);
+    return block == null ? 0 : hold.open(block, this, bytes);
   }
 }

@@ -22,9 +22,6 @@ final class SlabFronts {
   private static final int CLASSES_SHIFT =
       Integer.SIZE - Integer.numberOfLeadingZeros(SizeClasses.count() - 1);
 
-  /** Of the most bytes that are small, a power of two. */
-  private static final int SMALL_SHIFT = Long.numberOfTrailingZeros(LifetimePolicy.SMALL_BYTES);
-
   private final ReadyBlocks[] fronts;
   private final Stripes stripes;
   private final int stripeMask;
@@ -48,7 +45,8 @@ final class SlabFronts {
 
   /** Whether {@link #frontFor} is for a request: if it is small, and not of 0 bytes. */
   static boolean areFor(long bytes) {
-    return (bytes - 1) >>> SMALL_SHIFT == 0;
+    // In this order: of what is larger one thing is asked.
+    return bytes <= LifetimePolicy.SMALL_BYTES && bytes > 0;
   }
 
   /** Where the calling thread looks for some bytes, without header, of the default alignment. */

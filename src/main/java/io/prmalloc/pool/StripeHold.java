@@ -134,18 +134,18 @@ class StripeHold {
    * @param word where it was found
    * @return its stamp, or 0
    */
-  final long open(PooledBlock block, ReadyWord word, int bytes) {
+  final long open(PooledBlock block, ReadyWord word, long bytes) {
     long stamp = isMine() ? openOwn(block, bytes) : 0;
     return stamp != 0 ? stamp : openUnmarked(block, word, bytes);
   }
 
-  private long openOwn(PooledBlock block, int bytes) {
+  private long openOwn(PooledBlock block, long bytes) {
     long stamp = begin() ? block.beginMarked(mark, bytes) : 0;
     end();
     return stamp;
   }
 
-  private long openUnmarked(PooledBlock block, ReadyWord word, int bytes) {
+  private long openUnmarked(PooledBlock block, ReadyWord word, long bytes) {
     countClaim();
     return block.beginUnmarked(mark, word, bytes);
   }
