@@ -18,19 +18,25 @@ class BlockTest {
   private final MemoryRegion region = source.alloc(64, 1000);
   private int recycled;
 
-  private final Block block =
-      new Block(region, 100, 500, Isolation.NONE) {
-        @Override
-        protected int goHome() {
-          recycled++;
-          return 0;
-        }
+  private final Block block = new Counted(100, 500, null, Isolation.NONE);
 
-        @Override
-        protected void settle(int news) {
-          throw new AssertionError("nothing to settle");
-        }
-      };
+  /** Counts how often it is put back, and leaves nothing to settle. */
+  private final class Counted extends Block {
+    Counted(long offset, long bytes, Confinement confinement, Isolation isolation) {
+      super(BlockTest.this.region, offset, bytes, confinement, isolation);
+    }
+
+    @Override
+    protected int goHome() {
+      recycled++;
+      return 0;
+    }
+
+    @Override
+    protected void settle(int news) {
+      throw new AssertionError("nothing to settle");
+    }
+  }
 
   @AfterEach
   void giveBack() {
@@ -189,18 +195,7 @@ class BlockTest {
   }
 
   private Block confined(Isolation isolation) {
-    return new Block(region, 0, 600, new Own(), isolation) {
-      @Override
-      protected int goHome() {
-        recycled++;
-        return 0;
-      }
-
-      @Override
-      protected void settle(int news) {
-        throw new AssertionError("nothing to settle");
-      }
-    };
+    return new Counted(0, 600, new Own(), isolation);
   }
 
   @Test
