@@ -154,10 +154,10 @@ public abstract class StepMemory extends Confinement {
 
   private boolean releaseExpected(long address) {
     int now = turn;
-    return now < returned.length && release(returned[now], address, now);
+    return now < returned.length && closeExpected(returned[now], address, now);
   }
 
-  private boolean release(Block expected, long address, int now) {
+  private boolean closeExpected(Block expected, long address, int now) {
     if (expected == null || !expected.closeAsOwner(address)) {
       return false;
     }

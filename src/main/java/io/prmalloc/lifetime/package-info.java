@@ -6,6 +6,10 @@
  * io.prmalloc.lifetime.LifetimePolicy} pack the lives into blocks. When the packing has stopped
  * changing it tells its listener the cheapest plan.
  *
+ * <p>A step is a {@link io.prmalloc.lifetime.ScopedMemoryCollector}; what it is asked for itself
+ * comes from a {@link io.prmalloc.lifetime.StepMemory}, in which the way of a planned step is
+ * written out.
+ *
  * <p>May use: {@code io.prmalloc}. It never knows the pool.
  *
  * <p>Conventions: ticks are logical (a counter of events), lives are closed intervals of ticks,

@@ -13,14 +13,13 @@ final class AddressTable {
   // Open addressing, at most half full. Addresses are multiples of 64, so a multiplication by an
   // odd number of no pattern spreads them, and the upper bits of the product say where to begin.
   //
-  // In a planned step many tensors come to the same address one after the other, each in a block of
-  // its own, and the next to be given back is nearly always that of the request behind the last
-  // one. So each address has its blocks in the order of the requests, and a cursor to where the
-  // next one is expected: to ask them one by one would be to fetch a cache line for each. (Each
-  // block once, in the order of its first request, is a third slower in MobilenetV2: most come
-  // again.) The cursors are plain: one that is wrong costs a look at each request there at the
-  // most,
-  // and nothing else.
+  // It is asked for what comes back in another order than in the step before, or from another
+  // thread (see StepMemory). In a planned step many tensors come to the same address one after the
+  // other, each in a block of its own, and the next to be given back is nearly always that of the
+  // request behind the last one. So each address has its blocks in the order of the requests, and
+  // a cursor to where the next one is expected: to ask them one by one would be to fetch a cache
+  // line for each. The cursors are plain: one that is wrong costs a look at each request there at
+  // the most, and nothing else.
 
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 

@@ -5,9 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,25 +15,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Steps that ask for memory by its address. */
-class PlannedAddressesTest {
-
-  private static final int KIB = 1024;
-
-  private final SubAllocator source = SubAllocator.direct();
-  private TensorPoolAllocator pool = builder().build();
-
-  private TensorPoolBuilder builder() {
-    return TensorPoolAllocator.builder()
-        .subAllocator(source)
-        .executor(Runnable::run)
-        .stepPlanningTime(Duration.ZERO);
-  }
+class PlannedAddressesTest extends PlannedStepsPool {
 
   @AfterEach
-  void nothingIsLeft() {
+  void allIsBack() {
     assertEquals(0, pool.stats().bytesInUse());
-    pool.close();
-    assertEquals(0, source.bytesReserved());
   }
 
   /** A tensor that is out: its bytes all hold its number. */

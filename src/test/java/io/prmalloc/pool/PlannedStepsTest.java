@@ -7,36 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Steps that ask for memory themselves. */
-class PlannedStepsTest {
-
-  private static final int KIB = 1024;
-
-  private final SubAllocator source = SubAllocator.direct();
-  private TensorPoolAllocator pool = builder().build();
-
-  private TensorPoolBuilder builder() {
-    return TensorPoolAllocator.builder()
-        .subAllocator(source)
-        .executor(Runnable::run)
-        .stepPlanningTime(Duration.ZERO);
-  }
-
-  @AfterEach
-  void nothingIsLeft() {
-    pool.close();
-    assertEquals(0, source.bytesReserved());
-  }
+class PlannedStepsTest extends PlannedStepsPool {
 
   /** Asks for sizes one after the other; all live until the next but one is there. */
   private static void run(ScopedMemoryCollector step, int... sizes) {
