@@ -196,6 +196,16 @@ abstract class BlockClaims extends CacheLinePadding {
     }
   }
 
+  /** Where it is noted when it comes home with a mark, or null. Threading: any thread. */
+  protected final ReadyBits ready() {
+    return ready;
+  }
+
+  /** Whether a stamp is one of a use, and not of each 256th. Threading: any thread. */
+  public static boolean isUsual(long stamp) {
+    return BlockState.isUsual(stamp);
+  }
+
   /**
    * Takes the block from its home, if it is there and has this mark. Without a compare-and-set.
    *

@@ -110,6 +110,16 @@ abstract class BlockOpening extends BlockViews {
   }
 
   /**
+   * {@link #beginMarked} for a use that is like the one before.
+   *
+   * @return as {@link #beginMarked}; also 0 if the use before was of other bytes
+   */
+  public final long reopenMarked(long mark, long bytes) {
+    long seen = (long) STATE.getAcquire(this);
+    return BlockState.isHome(seen, mark) && isAsFor(bytes) ? publish(BlockState.live(seen)) : 0;
+  }
+
+  /**
    * {@link #claim(long, ReadyBits)} and {@link #begin(int)} in one, for less. Not of a block that
    * is isolated.
    *

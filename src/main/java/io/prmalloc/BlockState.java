@@ -59,6 +59,8 @@ final class BlockState {
   /** From live to the next home; from observed or isolated and live to over. */
   static final long TO_HOME = (1 << USE_SHIFT) - LIVE;
 
+  private static final long SELDOM = 255L << USE_SHIFT;
+
   private BlockState() {}
 
   /** The state of a block that was never used. */
@@ -105,6 +107,11 @@ final class BlockState {
   /** At home with this mark, which is 0 for none. */
   static boolean isHome(long state, long mark) {
     return (state & (AWAY | MARK)) == mark;
+  }
+
+  /** Of 256 uses one is not; 0 is not, either. */
+  static boolean isUsual(long stamp) {
+    return (stamp & SELDOM) != 0;
   }
 
   /** Which use a stamp is of, from 1; otherwise how many are over. */

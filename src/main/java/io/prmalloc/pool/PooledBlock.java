@@ -61,6 +61,27 @@ final class PooledBlock extends Block {
     return home.sizeClass(totalBytes);
   }
 
+  /** Of which blocks it is one: of another plan's if its own was replaced. */
+  ReadyBlocks home() {
+    return home;
+  }
+
+  /** Whether it has been noted in a word of the stripe that the calling thread holds. */
+  boolean isHeldByCaller() {
+    ReadyWord word = (ReadyWord) ready();
+    return word != null && word.isHeldByCaller();
+  }
+
+  /**
+   * Takes the block if it is home and {@link #isHeldByCaller held by the caller}, for a use as the
+   * one before.
+   *
+   * @return the stamp of the use, or 0
+   */
+  long reopen(long bytes) {
+    return ((ReadyWord) ready()).reopen(this, bytes);
+  }
+
   /** The bit of the number in its word. */
   long bit() {
     // Not a field: longs lie in front, where the taker writes, and a close by another thread would

@@ -86,6 +86,24 @@ class ReadyWord extends ReadyBits {
   }
 
   /**
+   * Claims a block that may be noted here, if the calling thread holds it, and begins a use as the
+   * one before; then it is no longer noted.
+   *
+   * @return the stamp of the use, or 0
+   */
+  final long reopen(PooledBlock block, long bytes) {
+    long stamp = hold.reopen(block, bytes);
+    if (stamp != 0) {
+      forget(block.number());
+    }
+    return stamp;
+  }
+
+  final boolean isHeldByCaller() {
+    return hold.isMine();
+  }
+
+  /**
    * Claims what {@link #removeFirst} found here, and begins a use of it. Not of blocks that are
    * isolated.
    *

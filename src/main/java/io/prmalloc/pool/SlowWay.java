@@ -41,16 +41,12 @@ final class SlowWay {
   }
 
   /**
-   * Takes a block for a handle, out of line; none is where the common way looked.
+   * Takes a block for a handle; none is where the quick way looked.
    *
    * @param bytes any
-   * @param depth {@link OutOfLine#DEPTH}
    * @throws IllegalArgumentException as {@link Requests#checkBytes}
    */
-  Block takeForHandle(long bytes, int alignment, int depth) {
-    if (depth > 0) {
-      return takeForHandle(bytes, alignment, depth - 1);
-    }
+  Block takeForHandle(long bytes, int alignment) {
     Requests.checkBytes(bytes);
     return take(bytes, alignment, 0, 0);
   }

@@ -145,6 +145,17 @@ class StripeHold {
     return stamp;
   }
 
+  /** Claims a block that the calling thread holds, and begins a use as the one before, or 0. */
+  final long reopen(PooledBlock block, long bytes) {
+    return isMine() ? reopenOwn(block, bytes) : 0;
+  }
+
+  private long reopenOwn(PooledBlock block, long bytes) {
+    long stamp = begin() ? block.reopenMarked(mark, bytes) : 0;
+    end();
+    return stamp;
+  }
+
   private long openUnmarked(PooledBlock block, ReadyWord word, long bytes) {
     countClaim();
     return block.beginUnmarked(mark, word, bytes);

@@ -1,6 +1,5 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.Allocation;
 import io.prmalloc.AllocationAttributes;
 import io.prmalloc.AllocationLog;
 import io.prmalloc.Allocator;
@@ -9,7 +8,6 @@ import io.prmalloc.Block;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.RegionHeap;
-import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -45,7 +43,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Threading: as {@link Allocator} says.
  */
-public final class TensorPoolAllocator implements Allocator {
+public final class TensorPoolAllocator extends QuickWay {
 
   // Three sources, by size and by what the plan knows:
   //
@@ -83,9 +81,6 @@ public final class TensorPoolAllocator implements Allocator {
   private final Housekeeping housekeeping;
 
   private volatile BinTable bins;
-
-  /** Where the common way looks: what those bins have ready, or null while it is barred. */
-  private volatile ReadyBlocks ready;
 
   /** The bins once they are closed, for what they counted. */
   private volatile BinTable closedBins;
@@ -185,24 +180,19 @@ public final class TensorPoolAllocator implements Allocator {
     return watch.leaks();
   }
 
-  /** Bars the common way while somebody observes, or opens it. Under the lifecycle's lock. */
+  /** Bars the quick way while somebody observes, or opens it. Under the lifecycle's lock. */
   private void observe(boolean observed, boolean stepsObserved) {
     steps.observe(stepsObserved);
     small.observe(observed);
     openWay();
   }
 
-  /** The common way tells nobody of anything, and isolates nothing. */
+  /** The quick way tells nobody of anything, and isolates nothing. */
   private void openWay() {
     BinTable table = bins;
     boolean open =
         table != null && !watch.isObserved() && outside.isolation().equals(Isolation.NONE);
-    ready = open ? table.ready() : null;
-  }
-
-  /** Whether the common way finds nothing that is planned, also where there is something. */
-  boolean isWayBarred() {
-    return ready == null;
+    openTo(open ? table.ready() : null);
   }
 
   /**
@@ -221,50 +211,14 @@ public final class TensorPoolAllocator implements Allocator {
     return bins != null;
   }
 
-  // A block is found, its use begins, and last the handle is made, in one place, or the JIT would
-  // not see that it need not be made at all.
-
   @Override
-  public Allocation allocate(long bytes) {
-    return allocate(near(bytes), bytes, (int) DEFAULT_ALIGNMENT);
+  SlabFronts fronts() {
+    return fronts;
   }
 
   @Override
-  public Allocation allocate(long bytes, long alignment) {
-    Requests.checkBytes(bytes);
-    Requests.checkAlignment(alignment);
-    return allocate(nearAt(alignment), bytes, (int) alignment);
-  }
-
-  private ReadyBlocks near(long bytes) {
-    return SlabFronts.areFor(bytes) ? fronts.frontFor((int) bytes) : planned();
-  }
-
-  private ReadyBlocks planned() {
-    // Compiled code has never seen anything but null before the first plan, and is compiled anew
-    // then. Else it would keep what it made of this way while only small requests went to its end:
-    // the JIT inlines nothing into a method of which it saw fewer than a thousand runs.
-    ReadyBlocks open = ready;
-    return open != null ? open : ReadyBlocks.NONE;
-  }
-
-  /** Of a request whose alignment is said: for small ones, too, there would be too much code. */
-  private ReadyBlocks nearAt(long alignment) {
-    return alignment <= DEFAULT_ALIGNMENT ? planned() : ReadyBlocks.NONE;
-  }
-
-  private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
-    return allocate(likely.front(bytes), likely.mask(bytes), bytes, alignment);
-  }
-
-  private Allocation allocate(ReadyWord word, long mask, long bytes, int alignment) {
-    PooledBlock block = word.removeFirst(mask);
-    return handle(block, word.open(block, bytes), bytes, alignment);
-  }
-
-  private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
-    Block block = stamp != 0 ? found : slowWay.takeForHandle(bytes, alignment, OutOfLine.DEPTH);
-    return block.handle(stamp, bytes);
+  Block takeForHandle(long bytes, int alignment) {
+    return slowWay.takeForHandle(bytes, alignment);
   }
 
   Block take(long bytes, int alignment) {

@@ -1,0 +1,163 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.Allocator;
+import io.prmalloc.Block;
+import io.prmalloc.OutOfLine;
+import io.prmalloc.Requests;
+import io.prmalloc.lifetime.LifetimePolicy;
+
+/**
+ * How a {@link TensorPoolAllocator} serves most requests for a handle.
+ *
+ * <p>Threading: any thread.
+ */
+abstract class QuickWay implements Allocator {
+
+  // A block is found, its use begins, and last the handle is made, in one place, or the JIT would
+  // not see that it need not be made at all.
+  //
+  // A planned request looks at two places. First at the block that served the thread's last request
+  // of exactly this size (RecentBlocks): if it is home, and so on, it is taken. Else at what the
+  // stripe has ready for its size class (ReadyBlocks). Both take a block that the thread closed
+  // itself; the first gains time by what it does not wait for. What a pair costs is not its
+  // instructions but how long the processor must look ahead, for it begins the next pairs while a
+  // close waits for its compare-and-set. By the second place each load waits for the one before:
+  // the bins, their size classes, the stripe's word, its bits, the block, the view. By the first it
+  // is the array and the block; the place in the array is made of the size and the thread, without
+  // asking the plan. It takes a sixth off a pair.
+  //
+  // The first is a guess that must be good, or it is one look more. Where a size is out twice at
+  // one time, or closed by another thread, it is wrong; so what was wrong once is forgotten, and
+  // learnt anew at a 256th use of a block, which is told by the stamp: nothing is counted. Steps
+  // with many tensors of a size never profit, and hardly ever look.
+
+  /** What the plan's bins have ready, or null while the way is barred. */
+  private volatile ReadyBlocks ready;
+
+  /** What served before, of those bins; {@link RecentBlocks#NONE} while the way is barred. */
+  private volatile PooledBlock[] recent = RecentBlocks.NONE;
+
+  /** Where small requests look. */
+  abstract SlabFronts fronts();
+
+  /** Takes a block where none is at hand; the arguments are as a user gave them. */
+  abstract Block takeForHandle(long bytes, int alignment);
+
+  /** Opens the way to what some bins have ready; null bars it. Of one thread at a time. */
+  final void openTo(ReadyBlocks bins) {
+    // In this order: see learn.
+    ready = bins;
+    recent = bins == null ? RecentBlocks.NONE : RecentBlocks.of(bins);
+  }
+
+  /** Whether nothing that is planned is found here, also where there is something. */
+  final boolean isWayBarred() {
+    return ready == null;
+  }
+
+  @Override
+  public final Allocation allocate(long bytes) {
+    PooledBlock again = recent(bytes);
+    return allocate(again, again != null ? reopen(again, bytes) : 0, bytes);
+  }
+
+  /** What served this thread's last request of this size, or null. */
+  final PooledBlock recent(long bytes) {
+    return bytes > LifetimePolicy.SMALL_BYTES ? RecentBlocks.find(recent, bytes) : null;
+  }
+
+  /** The stamp of the use that begins, or 0. */
+  private long reopen(PooledBlock again, long bytes) {
+    long stamp = again.reopen(bytes);
+    if (stamp == 0) {
+      forget(bytes, OutOfLine.DEPTH);
+    }
+    return stamp;
+  }
+
+  private void forget(long bytes, int depth) {
+    if (depth > 0) {
+      forget(bytes, depth - 1);
+    } else {
+      RecentBlocks.forget(recent, bytes);
+    }
+  }
+
+  /** With the stamp of a use of a block that has begun, or with 0. */
+  private Allocation allocate(PooledBlock again, long begun, long bytes) {
+    Block block = again;
+    long stamp = begun;
+    if (stamp == 0) {
+      ReadyBlocks likely = near(bytes);
+      PooledBlock found = likely.find(bytes);
+      stamp = likely.front(bytes).open(found, bytes);
+      block = Block.isUsual(stamp) ? found : seldom(found, stamp, bytes, OutOfLine.DEPTH);
+    }
+    return block.handle(stamp, bytes);
+  }
+
+  @Override
+  public final Allocation allocate(long bytes, long alignment) {
+    Requests.checkBytes(bytes);
+    Requests.checkAlignment(alignment);
+    return allocate(nearAt(alignment), bytes, (int) alignment);
+  }
+
+  private ReadyBlocks near(long bytes) {
+    return SlabFronts.areFor(bytes) ? fronts().frontFor((int) bytes) : planned();
+  }
+
+  /** What the plan's bins have ready, if the way is open. */
+  final ReadyBlocks planned() {
+    // Compiled code has never seen anything but null before the first plan, and is compiled anew
+    // then. Else it would keep what it made of this way while only small requests went to its end:
+    // the JIT inlines nothing into a method of which it saw fewer than a thousand runs.
+    ReadyBlocks open = ready;
+    return open != null ? open : ReadyBlocks.NONE;
+  }
+
+  /** Of a request whose alignment is said: for small ones, too, there would be too much code. */
+  private ReadyBlocks nearAt(long alignment) {
+    return alignment <= DEFAULT_ALIGNMENT ? planned() : ReadyBlocks.NONE;
+  }
+
+  private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
+    return allocate(likely.front(bytes), likely.mask(bytes), bytes, alignment);
+  }
+
+  private Allocation allocate(ReadyWord word, long mask, long bytes, int alignment) {
+    PooledBlock block = word.removeFirst(mask);
+    return handle(block, word.open(block, bytes), bytes, alignment);
+  }
+
+  private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
+    Block block = stamp != 0 ? found : takeForHandle(bytes, alignment, OutOfLine.DEPTH);
+    return block.handle(stamp, bytes);
+  }
+
+  private Block takeForHandle(long bytes, int alignment, int depth) {
+    return depth > 0 ? takeForHandle(bytes, alignment, depth - 1) : takeForHandle(bytes, alignment);
+  }
+
+  /** Where no use has begun, or one in which something may be learnt. */
+  private Block seldom(PooledBlock found, long stamp, long bytes, int depth) {
+    if (depth > 0) {
+      return seldom(found, stamp, bytes, depth - 1);
+    }
+    if (stamp == 0) {
+      return takeForHandle(bytes, (int) DEFAULT_ALIGNMENT);
+    }
+    learn(found, bytes);
+    return found;
+  }
+
+  private void learn(PooledBlock block, long bytes) {
+    // The blocks of a plan that was replaced must not stay in use by this: if the array is that of
+    // the new plan, so is what is read after it.
+    PooledBlock[] blocks = recent;
+    if (block.home() == ready && block.isHeldByCaller()) {
+      RecentBlocks.learn(blocks, block, bytes);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package io.prmalloc.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.os.ProcessBarrier;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a pool takes because it served the last request of a size. */
+class RecentBlocksTest {
+
+  private static final long SIZE = 64 * 1024;
+
+  /** So many uses of a block that something was learnt at one. */
+  private static final int ENOUGH = 1000;
+
+  private final SubAllocator source = SubAllocator.direct();
+  private final TensorPoolAllocator pool =
+      PoolTests.builder(source).executor(Runnable::run).build();
+
+  @BeforeEach
+  void learn() {
+    assumeTrue(ProcessBarrier.isSupported(), "without a process-wide barrier nothing is marked");
+    Pools.learn(pool, SIZE, SIZE, 2 * SIZE);
+    PoolTests.step(pool, () -> {});
+    assumeTrue(pool.isPooling());
+    use(SIZE);
+    use(2 * SIZE);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    pool.close();
+    assertNull(pool.recent(SIZE));
+    assertEquals(0, source.bytesReserved());
+  }
+
+  private void use(long bytes) {
+    for (int i = 0; i < ENOUGH; i++) {
+      pool.allocate(bytes).close();
+    }
+  }
+
+  @Test
+  void shouldServeASizeFromTheBlockThatServedItLast() {
+    PooledBlock block = pool.recent(SIZE);
+    long uses = block.uses();
+    long hits = pool.poolStats().hits();
+    try (Allocation again = pool.allocate(SIZE)) {
+      assertTrue(block.isLive());
+      assertEquals(SIZE, again.byteBuffer().limit());
+      assertEquals(block.startAddress(), again.address());
+    }
+    assertEquals(uses + 1, block.uses());
+    assertEquals(hits + 1, pool.poolStats().hits());
+    assertNotSame(block, pool.recent(2 * SIZE));
+  }
+
+  @Test
+  void shouldForgetWhatIsOutWhenTheSizeIsWantedAgain() {
+    PooledBlock block = pool.recent(SIZE);
+    List<Allocation> out = Pools.take(pool, SIZE, SIZE);
+    assertNotEquals(out.get(0).address(), out.get(1).address());
+    // The other one's first use is one in which something is learnt.
+    assertNotSame(block, pool.recent(SIZE));
+    out.forEach(Allocation::close);
+    assertTrue(block.isAtHome());
+    out.forEach(each -> assertThrows(IllegalStateException.class, each::close));
+    use(SIZE);
+    assertTrue(pool.recent(SIZE) != null);
+  }
+
+  @Test
+  void shouldForgetWhatAnotherThreadClosed() {
+    PooledBlock block = pool.recent(SIZE);
+    Allocation away = pool.allocate(SIZE);
+    CompletableFuture.runAsync(away::close).join();
+    assertTrue(block.isAtHome());
+    assertThrows(IllegalStateException.class, away::close);
+    try (Allocation next = pool.allocate(SIZE)) {
+      assertNotSame(block, pool.recent(SIZE));
+      next.byteBuffer().putLong(0, 1);
+    }
+  }
+
+  @Test
+  void shouldShowABufferAsNewToEachUse() {
+    try (Allocation first = pool.allocate(SIZE)) {
+      first.byteBuffer().position(8).limit(16);
+    }
+    try (Allocation second = pool.allocate(SIZE)) {
+      assertEquals(0, second.byteBuffer().position());
+      assertEquals(SIZE, second.byteBuffer().limit());
+    }
+  }
+
+  @Test
+  void shouldLearnNothingForOthers() {
+    assertNull(CompletableFuture.supplyAsync(() -> pool.recent(SIZE)).join());
+    PooledBlock block = pool.recent(SIZE);
+    try (Allocation held = pool.allocate(SIZE)) {
+      assertEquals(block.startAddress(), held.address());
+      try (Allocation other = CompletableFuture.supplyAsync(() -> pool.allocate(SIZE)).join()) {
+        assertNotEquals(held.address(), other.address());
+      }
+    }
+  }
+
+  @Test
+  void shouldKnowNothingOfANewPlan() {
+    PooledBlock before = pool.recent(SIZE);
+    assertTrue(pool.replan());
+    for (int step = 0; step < 100 && pool.bins().ready() == before.home(); step++) {
+      PoolTests.step(pool, () -> use(SIZE));
+    }
+    assertNotSame(before.home(), pool.bins().ready());
+    try (Allocation after = pool.allocate(SIZE)) {
+      assertNotEquals(before.startAddress(), after.address());
+    }
+    use(SIZE);
+    assertSame(pool.bins().ready(), pool.recent(SIZE).home());
+  }
+}
