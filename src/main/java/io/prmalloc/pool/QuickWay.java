@@ -156,7 +156,9 @@ abstract class QuickWay implements Allocator {
     // The blocks of a plan that was replaced must not stay in use by this: if the array is that of
     // the new plan, so is what is read after it.
     PooledBlock[] blocks = recent;
-    if (block.home() == ready && block.isHeldByCaller()) {
+    // Nor must what was borrowed from a larger bin be borrowed when the own bin has something.
+    boolean own = block.bin() == block.requestBin(bytes);
+    if (own && block.home() == ready && block.isHeldByCaller()) {
       RecentBlocks.learn(blocks, block, bytes);
     }
   }
