@@ -201,9 +201,14 @@ abstract class BlockClaims extends CacheLinePadding {
     return ready;
   }
 
-  /** Whether a stamp is one of a use, and not of each 256th. Threading: any thread. */
-  public static boolean isUsual(long stamp) {
-    return BlockState.isUsual(stamp);
+  /**
+   * Whether a stamp is neither 0 nor that of a sample: of a block's uses the first is one and every
+   * 256th after it. For those who look now and then, and do not want to count.
+   *
+   * <p>Threading: any thread.
+   */
+  public static boolean isNoSample(long stamp) {
+    return BlockState.isNoSample(stamp);
   }
 
   /**

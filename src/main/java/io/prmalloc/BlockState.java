@@ -59,7 +59,8 @@ final class BlockState {
   /** From live to the next home; from observed or isolated and live to over. */
   static final long TO_HOME = (1 << USE_SHIFT) - LIVE;
 
-  private static final long SELDOM = 255L << USE_SHIFT;
+  /** Where a stamp has nothing, its use is a sample. */
+  private static final long NO_SAMPLE = 255L << USE_SHIFT;
 
   private BlockState() {}
 
@@ -109,9 +110,9 @@ final class BlockState {
     return (state & (AWAY | MARK)) == mark;
   }
 
-  /** Of 256 uses one is not; 0 is not, either. */
-  static boolean isUsual(long stamp) {
-    return (stamp & SELDOM) != 0;
+  /** Whether a stamp is neither 0 nor that of a sample, which of a block's uses every 256th is. */
+  static boolean isNoSample(long stamp) {
+    return (stamp & NO_SAMPLE) != 0;
   }
 
   /** Which use a stamp is of, from 1; otherwise how many are over. */

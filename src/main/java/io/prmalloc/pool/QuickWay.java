@@ -18,8 +18,9 @@ abstract class QuickWay implements Allocator {
   // not see that it need not be made at all.
   //
   // A planned request looks at two places. First at the block that served the thread's last request
-  // of exactly this size (RecentBlocks): if it is home, and so on, it is taken. Else at what the
-  // stripe has ready for its size class (ReadyBlocks). Both take a block that the thread closed
+  // of exactly this size (RecentBlocks): if it is home with the thread's mark, and its last use was
+  // of that size, it is taken. Else at what the stripe has ready for its size class (ReadyBlocks),
+  // which may be borrowed from a larger bin. Both take a block that the thread closed
   // itself; the first gains time by what it does not wait for. What a pair costs is not its
   // instructions but how long the processor must look ahead, for it begins the next pairs while a
   // close waits for its compare-and-set. By the second place each load waits for the one before:
@@ -29,7 +30,7 @@ abstract class QuickWay implements Allocator {
   //
   // The first is a guess that must be good, or it is one look more. Where a size is out twice at
   // one time, or closed by another thread, it is wrong; so what was wrong once is forgotten, and
-  // learnt anew at a 256th use of a block, which is told by the stamp: nothing is counted. Steps
+  // learnt anew at a sample among a block's uses, which the stamp tells: nothing is counted. Steps
   // with many tensors of a size never profit, and hardly ever look.
 
   /** What the plan's bins have ready, or null while the way is barred. */
@@ -92,7 +93,7 @@ abstract class QuickWay implements Allocator {
       ReadyBlocks likely = near(bytes);
       PooledBlock found = likely.find(bytes);
       stamp = likely.front(bytes).open(found, bytes);
-      block = Block.isUsual(stamp) ? found : seldom(found, stamp, bytes, OutOfLine.DEPTH);
+      block = Block.isNoSample(stamp) ? found : seldom(found, stamp, bytes, OutOfLine.DEPTH);
     }
     return block.handle(stamp, bytes);
   }
@@ -123,12 +124,8 @@ abstract class QuickWay implements Allocator {
   }
 
   private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
-    return allocate(likely.front(bytes), likely.mask(bytes), bytes, alignment);
-  }
-
-  private Allocation allocate(ReadyWord word, long mask, long bytes, int alignment) {
-    PooledBlock block = word.removeFirst(mask);
-    return handle(block, word.open(block, bytes), bytes, alignment);
+    PooledBlock found = likely.find(bytes);
+    return handle(found, likely.front(bytes).open(found, bytes), bytes, alignment);
   }
 
   private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
@@ -140,7 +137,7 @@ abstract class QuickWay implements Allocator {
     return depth > 0 ? takeForHandle(bytes, alignment, depth - 1) : takeForHandle(bytes, alignment);
   }
 
-  /** Where no use has begun, or one in which something may be learnt. */
+  /** Where no use has begun, or a sample, of which something may be learnt. */
   private Block seldom(PooledBlock found, long stamp, long bytes, int depth) {
     if (depth > 0) {
       return seldom(found, stamp, bytes, depth - 1);

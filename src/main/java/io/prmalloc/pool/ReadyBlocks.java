@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Which blocks may be home, a bit for each, by stripe: where every request looks first, and what
- * every close writes. Of an arena, {@link ReadyChunks}.
+ * Which blocks may be home, a bit for each, by stripe: where every request looks that has no recent
+ * block (see {@link QuickWay}), and what every close writes. Of an arena, {@link ReadyChunks}.
  *
  * <p>Threading: any thread.
  */
@@ -193,7 +193,7 @@ class ReadyBlocks {
     }
   }
 
-  // Methods on the common way have at most 35 bytes of bytecode, because more is not inlined where
+  // Methods on the quick way have at most 35 bytes of bytecode, because more is not inlined where
   // the JIT takes the caller for cold, as it does in the handler of a try-with-resources; the
   // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
 

@@ -40,7 +40,7 @@ final class SmallBlocks {
     return fronts.front(classOf(totalBytes, alignment)).take(totalBytes);
   }
 
-  /** Where the common way looks. */
+  /** Where the quick way looks. */
   SlabFronts fronts() {
     return fronts;
   }

@@ -29,7 +29,8 @@ public final class BiasRaces {
 
     /**
      * Has the block come home with the caller's mark, and claims it without an atomic one, as a raw
-     * address does or as a handle does, which begins its use by the same.
+     * address does or as a handle does, which begins its use by the same: of what is ready, or of
+     * the block that it had.
      */
     int takeCloseAndTake() {
       ready.takeHold();
@@ -42,12 +43,15 @@ public final class BiasRaces {
       }
       first.open(1);
       first.closeRaw();
-      long bytes = Buffers.bytesOf(0);
-      boolean has =
-          ThreadLocalRandom.current().nextBoolean()
-              ? ready.take(bytes) != null
-              : ready.front(bytes).open(ready.find(bytes), 1) != 0;
-      return has ? 1 : 0;
+      return takeBy(ThreadLocalRandom.current().nextInt(3), Buffers.bytesOf(0)) ? 1 : 0;
+    }
+
+    private boolean takeBy(int way, long bytes) {
+      if (way == 0) {
+        return ready.take(bytes) != null;
+      }
+      boolean again = way == 1 && block.isHeldByCaller() && block.reopen(1) != 0;
+      return again || ready.front(bytes).open(ready.find(bytes), 1) != 0;
     }
 
     int claim() {
