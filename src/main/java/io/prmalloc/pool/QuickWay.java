@@ -91,8 +91,10 @@ abstract class QuickWay implements Allocator {
     long stamp = begun;
     if (stamp == 0) {
       ReadyBlocks likely = near(bytes);
-      PooledBlock found = likely.find(bytes);
-      stamp = likely.front(bytes).open(found, bytes);
+      // Asked for once: in a step the JIT would find the word twice, for a tenth of its time.
+      ReadyWord word = likely.front(bytes);
+      PooledBlock found = word.removeFirst(likely.mask(bytes));
+      stamp = word.open(found, bytes);
       block = Block.isNoSample(stamp) ? found : seldom(found, stamp, bytes, OutOfLine.DEPTH);
     }
     return block.handle(stamp, bytes);
@@ -124,8 +126,9 @@ abstract class QuickWay implements Allocator {
   }
 
   private Allocation allocate(ReadyBlocks likely, long bytes, int alignment) {
-    PooledBlock found = likely.find(bytes);
-    return handle(found, likely.front(bytes).open(found, bytes), bytes, alignment);
+    ReadyWord word = likely.front(bytes);
+    PooledBlock found = word.removeFirst(likely.mask(bytes));
+    return handle(found, word.open(found, bytes), bytes, alignment);
   }
 
   private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
