@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -105,6 +106,38 @@ class StripeBiasTest {
     assertEquals(0, ready.front(Buffers.bytesOf(0)).open(found, 7));
     assertEquals(stamp, block.stamp());
     assertEquals(1, block.sizeBytes(), "of the use before");
+  }
+
+  @Test
+  void shouldBeginAUseLikeTheLastWithoutLookingAtWhatIsReady() {
+    ready.takeHold();
+    pair();
+    assertTrue(block.isHeldByCaller());
+    long uses = block.uses();
+    assertEquals(0, block.reopen(7), "of other bytes");
+    assertTrue(isHomeAndMarked(block));
+    long stamp = block.reopen(1);
+    assertEquals(block.stamp(), stamp);
+    assertEquals(uses + 1, block.uses());
+    assertNotSame(block, ready.find(Buffers.bytesOf(0)), "no longer ready");
+    assertEquals(0, block.reopen(1), "it is out");
+    block.handle(stamp, 1).close();
+    assertSame(block, ready.find(Buffers.bytesOf(0)), "ready again");
+  }
+
+  @Test
+  void shouldNotBeginAUseLikeTheLastWhenTheHoldWasRevoked() throws Exception {
+    ready.takeHold();
+    pair();
+    assertTrue(claimElsewhere());
+    long claimed = block.stamp();
+    assertEquals(0, block.reopen(1));
+    assertEquals(claimed, block.stamp());
+    block.giveUp();
+    long home = block.stamp();
+    assertEquals(0, block.reopen(1), "it has no mark any more");
+    assertEquals(home, block.stamp());
+    assertFalse(Buffers.onAnotherStripe(stripes, () -> block.reopen(1) != 0), "nor for others");
   }
 
   @Test
@@ -319,7 +352,7 @@ class StripeBiasTest {
       for (int write = 0; write < LATE_WRITES; write++) {
         far.putInt(random.nextInt(FAR_BYTES >> 6) << 6, i);
       }
-      PooledBlock taken = takeAndOpen(where, i % 2 == 0);
+      PooledBlock taken = takeAndOpen(where, i % 3, contended);
       if (taken != null) {
         held++;
         failed.compareAndSet(false, !taken.closeRaw());
@@ -331,8 +364,17 @@ class StripeBiasTest {
     assertTrue(revoked.get() > 0 && held > 0, "both had it now and then");
   }
 
-  /** As a handle is made, which begins the use where it claims the block, or as an address is. */
-  private static PooledBlock takeAndOpen(ReadyChunks ready, boolean handle) {
+  /**
+   * As an address is made (way 0); as a handle, which begins the use where it claims the block (1),
+   * first of all of the block that the thread had last (2).
+   *
+   * @param last may be null
+   */
+  private static PooledBlock takeAndOpen(ReadyChunks ready, int way, PooledBlock last) {
+    if (way == 2 && last != null && last.isHeldByCaller() && last.reopen(1) != 0) {
+      return last;
+    }
+    boolean handle = way > 0;
     long bytes = Buffers.bytesOf(0);
     PooledBlock block = handle ? ready.find(bytes) : ready.take(bytes);
     if (!handle && block != null) {
@@ -348,11 +390,12 @@ class StripeBiasTest {
     AtomicBoolean failed = new AtomicBoolean();
     Runnable work =
         () -> {
+          PooledBlock last = null;
           for (int i = 0; i < 300_000 && !failed.get(); i++) {
             if (i % 50 == 0) {
               ready.takeHold();
             }
-            PooledBlock taken = takeAndOpen(ready, i % 2 == 0);
+            PooledBlock taken = takeAndOpen(ready, i % 3, last);
             if (taken == null) {
               taken = ready.takeFromAny(0, 3);
               if (taken != null) {
@@ -365,6 +408,7 @@ class StripeBiasTest {
               user.decrementAndGet();
               failed.compareAndSet(false, !taken.closeRaw());
             }
+            last = taken;
           }
         };
     Thread[] threads = new Thread[4];
