@@ -54,7 +54,6 @@ final class SlabClass {
   private final int slotBytes;
   private final int slots;
 
-  /** How many slabs are kept that have all their slots and do not serve. */
   private final int mostSpares;
 
   private final SubAllocator source;
@@ -95,7 +94,7 @@ final class SlabClass {
     this.fronts = fronts;
     this.slotBytes = SizeClasses.slotBytes(sizeClass);
     this.slots = slots(slotBytes);
-    this.mostSpares = Math.max(1, MIN_SLOTS / slots);
+    this.mostSpares = mostSpares(slotBytes);
     this.source = source;
     this.directory = directory;
     this.stripes = fronts.stripes();
@@ -104,6 +103,11 @@ final class SlabClass {
 
   private static int slots(int slotBytes) {
     return Math.min(Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes), MAX_SLAB_BYTES / slotBytes);
+  }
+
+  /** How many slabs are kept that have all their slots, of that size, and do not serve. */
+  static int mostSpares(int slotBytes) {
+    return Math.max(1, MIN_SLOTS / slots(slotBytes));
   }
 
   /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */

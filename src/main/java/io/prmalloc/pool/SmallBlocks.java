@@ -11,10 +11,17 @@ import io.prmalloc.SubAllocator;
  */
 final class SmallBlocks {
 
-  private static final int MAX_STRIPES = 8;
+  // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
+  // eight threads on two processors a pair took a third more. Each stripe whose threads ask for a
+  // size has a slab of it, so there are half as many as the chunks of an arena have
+  // (Stripes.many), which take no memory of their own.
+  private static final int LEAST_STRIPES = 8;
+
+  private static final int MOST_STRIPES = 64;
 
   private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
-  private final SlabFronts fronts = new SlabFronts(Stripes.perProcessor(2, 1, MAX_STRIPES));
+  private final SlabFronts fronts =
+      new SlabFronts(Stripes.perProcessor(2, LEAST_STRIPES, MOST_STRIPES));
 
   /** What isolation needs in each slot. */
   private final int roomBytes;
