@@ -24,9 +24,8 @@ final class SlabClass {
   // slab that has one takes its place, under the lock, and a new one is made only if no other
   // stripe's slab has a slot either, not even one whose bit was lost. Who brings home the first
   // slot of an exhausted slab queues it; who brings home the last one of a slab that does not serve
-  // gives it back, except for a few spares, so that a server that breathes in and out at the edge
-  // of
-  // a slab, or by some slots, does not pay the system for every breath.
+  // gives it back, except for some spares, so that a server that breathes in and out by some slots
+  // does not pay the system for every breath.
   //
   // No slab is lost between the two: a slab stops serving only under the lock, by shutting its
   // front, and what came home by then is looked at right after. The push that next frees a slot in
@@ -40,7 +39,6 @@ final class SlabClass {
 
   private static final int SLAB_BYTES = 32 * 1024;
 
-  /** Of a slab, or of the spares together. */
   private static final int MIN_SLOTS = 32;
 
   /**
@@ -48,6 +46,21 @@ final class SlabClass {
    * slab would take the line with its bits from each other at each request and each close.
    */
   private static final int MAX_SLAB_BYTES = 256 * 1024;
+
+  // What one thread makes and another closes goes out and comes home in floods, as the two overtake
+  // each other. Spares for a full queue between them spare the system that.
+
+  /** Of the spares of a class together, if these are no more than so many bytes. */
+  private static final int SPARE_SLOTS = 256;
+
+  private static final int SPARE_BYTES = 1 << 20;
+
+  /**
+   * So often a thread looks for the lock before it sleeps. Who has it is done in less time than it
+   * takes to wake a thread, unless it makes a slab; and who makes and who closes come to it so
+   * often that asleep was what they mostly were.
+   */
+  private static final int LOOKS = 200;
 
   private final int sizeClass;
   private final SlabFronts fronts;
@@ -107,7 +120,17 @@ final class SlabClass {
 
   /** How many slabs are kept that have all their slots, of that size, and do not serve. */
   static int mostSpares(int slotBytes) {
-    return Math.max(1, MIN_SLOTS / slots(slotBytes));
+    return Math.max(1, Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes) / slots(slotBytes));
+  }
+
+  private void enter() {
+    for (int look = 0; look < LOOKS; look++) {
+      if (lock.tryLock()) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    lock.lock();
   }
 
   /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */
@@ -117,7 +140,7 @@ final class SlabClass {
 
   /** Lets nobody find the slabs that serve, or again all. */
   void observe(boolean begin) {
-    lock.lock();
+    enter();
     try {
       observed = begin;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
@@ -148,7 +171,7 @@ final class SlabClass {
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
-    lock.lock();
+    enter();
     try {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
@@ -212,7 +235,7 @@ final class SlabClass {
 
   /** A slab may have its first free slot, or all of them. */
   void slabChanged(Slab slab) {
-    lock.lock();
+    enter();
     try {
       if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
         return;
@@ -255,7 +278,7 @@ final class SlabClass {
   }
 
   private long trim(Predicate<Slab> which) {
-    lock.lock();
+    enter();
     try {
       long before = bytesReserved;
       for (Slab slab : List.copyOf(slabs)) {
@@ -286,7 +309,7 @@ final class SlabClass {
    * {@link #free} lets it go; if not, nothing has changed.
    */
   boolean retire() {
-    lock.lock();
+    enter();
     List<Slab> retired = new ArrayList<>();
     for (Slab slab : slabs) {
       if (!slab.retire()) {
@@ -309,7 +332,7 @@ final class SlabClass {
    * Gives every slab back, whatever is still in use; handles on its slots are closed from then on.
    */
   void free() {
-    lock.lock();
+    enter();
     try {
       closed = true;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
@@ -328,7 +351,7 @@ final class SlabClass {
   }
 
   void addTo(PoolCounts counts) {
-    lock.lock();
+    enter();
     try {
       counts.addPast(returned);
       counts.peakBytes += peakBytesReserved;
@@ -342,7 +365,7 @@ final class SlabClass {
 
   /** Lets the peak and the largest uses begin anew. */
   void clearPeak() {
-    lock.lock();
+    enter();
     try {
       peakBytesReserved = bytesReserved;
       returned.largestBytes = 0;
@@ -353,7 +376,7 @@ final class SlabClass {
   }
 
   int slabs() {
-    lock.lock();
+    enter();
     try {
       return slabs.size();
     } finally {

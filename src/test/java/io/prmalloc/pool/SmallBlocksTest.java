@@ -93,25 +93,40 @@ class SmallBlocksTest {
   }
 
   @Test
-  void shouldKeepOneSpareBesideTheCurrentSlabWhenAllSlotsComeHome() {
-    int slotsPerSlab = 32; // of 8 KiB
+  void shouldKeepAMebibyteOfSparesBesideTheCurrentSlabWhenAllSlotsComeHome() {
+    long slabBytes = 32 * 8 * 1024;
     List<PooledBlock> out = new ArrayList<>();
-    for (int i = 0; i < 5 * slotsPerSlab; i++) {
+    for (int i = 0; i < 8 * 32; i++) {
       out.add(take(8 * 1024, 64));
     }
-    assertEquals(5, small.slabs());
-    assertEquals(5, grown.get());
-    assertEquals(5L * slotsPerSlab * 8 * 1024, source.bytesReserved());
+    assertEquals(8, small.slabs());
+    assertEquals(8, grown.get());
+    assertEquals(8 * slabBytes, source.bytesReserved());
     out.forEach(SmallBlocksTest::giveBack);
-    assertEquals(2, small.slabs());
-    assertEquals(2L * slotsPerSlab * 8 * 1024, source.bytesReserved());
-    // Both are used before a third is made.
+    assertEquals(1 + 4, small.slabs());
+    assertEquals(slabBytes + (1 << 20), source.bytesReserved());
+    // All are used before another one is made.
     out.clear();
-    for (int i = 0; i < 2 * slotsPerSlab; i++) {
+    for (int i = 0; i < 5 * 32; i++) {
       out.add(take(8 * 1024, 64));
     }
-    assertEquals(2, small.slabs());
+    assertEquals(8, grown.get());
     out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldHaveSparesForAFullQueueOfMostSizesAndNoMoreThanAMebibyte() {
+    for (int sizeClass = 0; sizeClass < SizeClasses.count(); sizeClass++) {
+      int slotBytes = SizeClasses.slotBytes(sizeClass);
+      long slots = Math.max(32, 32 * 1024 / slotBytes);
+      long slabBytes = Math.min(256 * 1024, slots * slotBytes);
+      long spares = SlabClass.mostSpares(slotBytes);
+      assertTrue(spares >= 1, slotBytes + " bytes: at least one");
+      assertTrue(spares * slabBytes <= 1 << 20, slotBytes + " bytes: " + spares + " slabs");
+      if (slotBytes <= 4096) {
+        assertTrue(spares * slots >= 256 - slots, slotBytes + " bytes: " + spares * slots);
+      }
+    }
   }
 
   @Test
@@ -182,20 +197,21 @@ class SmallBlocksTest {
   @Test
   void shouldKeepCountsWhenSlabsAreGivenBack() {
     List<PooledBlock> out = new ArrayList<>();
-    for (int i = 0; i < 4 * 32; i++) {
+    int uses = 7 * 32;
+    for (int i = 0; i < uses; i++) {
       out.add(take(8 * 1024 - i, 64));
     }
     PoolCounts full = new PoolCounts();
     small.addTo(full);
-    assertEquals(4 * 32, full.uses);
-    assertEquals(4 * 32, full.liveBlocks);
-    assertEquals(4L * 32 * 8 * 1024 - 127 * 64, full.bytesInUse);
+    assertEquals(uses, full.uses);
+    assertEquals(uses, full.liveBlocks);
+    assertEquals(uses * (8L * 1024) - (uses - 1) * uses / 2, full.bytesInUse);
     assertTrue(full.peakBytes >= full.bytesInUse);
     out.forEach(SmallBlocksTest::giveBack);
     PoolCounts empty = new PoolCounts();
     small.addTo(empty);
-    assertEquals(2, small.slabs());
-    assertEquals(4 * 32, empty.uses);
+    assertEquals(5, small.slabs(), "of seven");
+    assertEquals(uses, empty.uses);
     assertEquals(0, empty.liveBlocks);
     assertEquals(0, empty.bytesInUse);
     assertEquals(full.peakBytes, empty.peakBytes);
