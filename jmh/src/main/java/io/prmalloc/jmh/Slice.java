@@ -59,6 +59,7 @@ record Slice(
   // of threads or of what is written, those take part that answer it differently.
 
   private static final String PAIR = "65536";
+  private static final String SMALL = "4096";
   private static final String SAMPLE = "sample:mobilenet";
   private static final Timing SHORT = new Timing(2, 120);
 
@@ -68,7 +69,10 @@ record Slice(
    */
   private static final Timing SETTLED = new Timing(8, 120);
 
-  /** Eight threads share two processors with the JIT, which takes as long again. */
+  /**
+   * Eight threads share two processors with the JIT, which takes as long again; and of mixed sizes
+   * some are served one way and some another, and it compiles both.
+   */
   private static final Timing CROWDED = new Timing(5, 120);
 
   /** Long enough for some steps that write every byte. */
@@ -113,7 +117,8 @@ record Slice(
    */
   static List<Slice> all(List<String> models) {
     Map<String, List<String>> pair = Map.of("sizeBytes", List.of(PAIR));
-    Map<String, List<String>> sizes = Map.of("sizeBytes", List.of("4096", "1048576", "16777216"));
+    Map<String, List<String>> sizes = Map.of("sizeBytes", List.of(SMALL, "1048576", "16777216"));
+    Map<String, List<String>> handedOver = Map.of("sizeBytes", List.of(PAIR, SMALL));
     Map<String, List<String>> requests =
         Map.of(
             "sizeBytes",
@@ -135,15 +140,15 @@ record Slice(
         new Slice("threads-2", PairBenchmark.class, 2, pair, SOME, false, SHORT),
         new Slice("threads-4", PairBenchmark.class, 4, pair, SOME, false, SHORT),
         new Slice("threads-8", PairBenchmark.class, 8, pair, SOME, false, CROWDED),
-        new Slice("mixed-1", MixedBenchmark.class, 1, Map.of(), FEW, false, SHORT),
-        new Slice("mixed-2", MixedBenchmark.class, 2, Map.of(), FEW, false, SHORT),
-        new Slice("mixed-4", MixedBenchmark.class, 4, Map.of(), FEW, false, SHORT),
-        new Slice("mixed-8", MixedBenchmark.class, 8, Map.of(), FEW, false, SHORT),
+        new Slice("mixed-1", MixedBenchmark.class, 1, Map.of(), FEW, false, CROWDED),
+        new Slice("mixed-2", MixedBenchmark.class, 2, Map.of(), FEW, false, CROWDED),
+        new Slice("mixed-4", MixedBenchmark.class, 4, Map.of(), FEW, false, CROWDED),
+        new Slice("mixed-8", MixedBenchmark.class, 8, Map.of(), FEW, false, CROWDED),
         new Slice(
             "handover",
             HandoverBenchmark.class,
             2,
-            pair,
+            handedOver,
             and(SOME, POOL_RAW, FFM_SHARED, CAS_STACK, READY_MEMORY),
             false,
             SETTLED),

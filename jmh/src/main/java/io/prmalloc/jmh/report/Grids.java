@@ -20,9 +20,14 @@ import java.util.function.Function;
 record Grids(Measurements measurements) {
 
   private static final String SAMPLE = "sample:mobilenet";
+  private static final long SMALL_BYTES = 4 << 10;
 
   private Function<Rival, Optional<Measurement>> pair(long sizeBytes, int threads) {
     return rival -> measurements.pair(rival, sizeBytes, threads);
+  }
+
+  private Function<Rival, Optional<Measurement>> handover(long sizeBytes) {
+    return rival -> measurements.handover(rival, sizeBytes);
   }
 
   private Function<Rival, Optional<Measurement>> mixed(int threads) {
@@ -36,7 +41,7 @@ record Grids(Measurements measurements) {
   /** Pairs of one thread: nanoseconds by size. */
   Grid sizes() {
     return Grid.of(
-        Column.nanos("4 KiB", pair(4 << 10, 1)),
+        Column.nanos("4 KiB", pair(SMALL_BYTES, 1)),
         Column.nanos("64 KiB", pair(PAIR_BYTES, 1)),
         Column.nanos("1 MiB", pair(1 << 20, 1)),
         Column.nanos("16 MiB", pair(16 << 20, 1)));
@@ -73,10 +78,10 @@ record Grids(Measurements measurements) {
         Column.nanos("8 threads", mixed(8)));
   }
 
-  /** Nanoseconds for each allocation that another thread releases. */
+  /** Nanoseconds for each allocation that another thread releases, by size. */
   Grid handover() {
     return Grid.of(
-        Column.nanos("producer to consumer", rival -> measurements.handover(rival, PAIR_BYTES)));
+        Column.nanos("4 KiB", handover(SMALL_BYTES)), Column.nanos("64 KiB", handover(PAIR_BYTES)));
   }
 
   /** Nanoseconds that pass for each pair of many requests. */

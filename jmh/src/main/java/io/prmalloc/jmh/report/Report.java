@@ -188,7 +188,7 @@ public final class Report {
     charts.put(
         "handover",
         nanos(
-            "Allocated by one thread, released by another: 64 KiB",
+            "Allocated by one thread, released by another",
             "Time from one to the next",
             grids.handover()));
     charts.put(
