@@ -253,9 +253,13 @@ final class SlabClass {
     }
   }
 
-  /** How many slabs beside this one have all their slots and do not serve. */
+  /** How many slabs beside this one have all their slots and do not serve, if no more are kept. */
   private long otherSpares(Slab slab) {
-    return withFreeSlots.stream().filter(other -> other != slab && other.allHome()).count();
+    // No more are looked for: where thousands of slabs come home it would take long.
+    return withFreeSlots.stream()
+        .filter(other -> other != slab && other.allHome())
+        .limit(mostSpares)
+        .count();
   }
 
   private void giveBack(Slab slab) {

@@ -15,7 +15,9 @@ import org.openjdk.jmh.annotations.Warmup;
  * JVM in which every allocator can work.
  *
  * <p>The Java heap is of a fixed size and in memory from the start, so that page faults that are
- * counted are those of the memory under test.
+ * counted are those of the memory under test. And the JIT watches every method before it compiles
+ * it for good: a JIT that is busy does not, by default, and then may never know which allocator it
+ * is that a benchmark calls, so that every handle is made on the heap.
  *
  * <p>Threading: as each benchmark says.
  */
@@ -32,7 +34,8 @@ import org.openjdk.jmh.annotations.Warmup;
       "-Xms256m",
       "-Xmx256m",
       "-XX:+AlwaysPreTouch",
-      "-XX:MaxDirectMemorySize=16g"
+      "-XX:MaxDirectMemorySize=16g",
+      "-XX:Tier3DelayOn=1000"
     })
 @State(Scope.Benchmark)
 public abstract class RivalBenchmark {
