@@ -47,20 +47,22 @@ final class SlabClass {
    */
   private static final int MAX_SLAB_BYTES = 256 * 1024;
 
-  // What one thread makes and another closes goes out and comes home in floods, as the two overtake
-  // each other. Spares for a full queue between them spare the system that.
+  // What one thread takes and another closes goes out and comes home in floods, as the two overtake
+  // each other. Where all that a queue of usual length between them holds may come home, without a
+  // slab going back to the system, none need be made in the next flood.
 
-  /** Of the spares of a class together, if these are no more than so many bytes. */
+  /** How many slots the spares of a class have together, if those have no more bytes than: */
   private static final int SPARE_SLOTS = 256;
 
   private static final int SPARE_BYTES = 1 << 20;
 
   /**
-   * So often a thread looks for the lock before it sleeps. Who has it is done in less time than it
-   * takes to wake a thread, unless it makes a slab; and who makes and who closes come to it so
-   * often that asleep was what they mostly were.
+   * How often a thread that needs the lock for a request or a close tries for it before it sleeps.
+   * Whoever has it is mostly done sooner than a thread is woken. Where one thread takes slots and
+   * another closes them, both come for it so often that they would spend most of their time asleep.
+   * Some ten microseconds at most; nothing where the other cannot go on meanwhile.
    */
-  private static final int LOOKS = 200;
+  private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
 
   private final int sizeClass;
   private final SlabFronts fronts;
@@ -118,12 +120,12 @@ final class SlabClass {
     return Math.min(Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes), MAX_SLAB_BYTES / slotBytes);
   }
 
-  /** How many slabs are kept that have all their slots, of that size, and do not serve. */
+  /** How many slabs of slots of a size are kept that have all of them and do not serve. */
   static int mostSpares(int slotBytes) {
     return Math.max(1, Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes) / slots(slotBytes));
   }
 
-  private void enter() {
+  private void lockSoon() {
     for (int look = 0; look < LOOKS; look++) {
       if (lock.tryLock()) {
         return;
@@ -140,7 +142,7 @@ final class SlabClass {
 
   /** Lets nobody find the slabs that serve, or again all. */
   void observe(boolean begin) {
-    enter();
+    lock.lock();
     try {
       observed = begin;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
@@ -171,7 +173,7 @@ final class SlabClass {
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
-    enter();
+    lockSoon();
     try {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
@@ -235,7 +237,7 @@ final class SlabClass {
 
   /** A slab may have its first free slot, or all of them. */
   void slabChanged(Slab slab) {
-    enter();
+    lockSoon();
     try {
       if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
         return;
@@ -253,9 +255,9 @@ final class SlabClass {
     }
   }
 
-  /** How many slabs beside this one have all their slots and do not serve, if no more are kept. */
+  /** How many slabs beside this one have all their slots and do not serve, or as many as may. */
   private long otherSpares(Slab slab) {
-    // No more are looked for: where thousands of slabs come home it would take long.
+    // Where thousands of slabs come home one by one, the first ones found say enough.
     return withFreeSlots.stream()
         .filter(other -> other != slab && other.allHome())
         .limit(mostSpares)
@@ -282,7 +284,7 @@ final class SlabClass {
   }
 
   private long trim(Predicate<Slab> which) {
-    enter();
+    lock.lock();
     try {
       long before = bytesReserved;
       for (Slab slab : List.copyOf(slabs)) {
@@ -313,7 +315,7 @@ final class SlabClass {
    * {@link #free} lets it go; if not, nothing has changed.
    */
   boolean retire() {
-    enter();
+    lock.lock();
     List<Slab> retired = new ArrayList<>();
     for (Slab slab : slabs) {
       if (!slab.retire()) {
@@ -336,7 +338,7 @@ final class SlabClass {
    * Gives every slab back, whatever is still in use; handles on its slots are closed from then on.
    */
   void free() {
-    enter();
+    lock.lock();
     try {
       closed = true;
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
@@ -355,7 +357,7 @@ final class SlabClass {
   }
 
   void addTo(PoolCounts counts) {
-    enter();
+    lock.lock();
     try {
       counts.addPast(returned);
       counts.peakBytes += peakBytesReserved;
@@ -369,7 +371,7 @@ final class SlabClass {
 
   /** Lets the peak and the largest uses begin anew. */
   void clearPeak() {
-    enter();
+    lock.lock();
     try {
       peakBytesReserved = bytesReserved;
       returned.largestBytes = 0;
@@ -380,7 +382,7 @@ final class SlabClass {
   }
 
   int slabs() {
-    enter();
+    lock.lock();
     try {
       return slabs.size();
     } finally {

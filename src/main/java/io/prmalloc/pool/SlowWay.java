@@ -108,12 +108,34 @@ final class SlowWay {
       return takeUnready(bytes, alignment, smallHeader, largeHeader, depth - 1);
     }
     try {
-      Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
-      return watch.taken(block, bytes, alignment);
+      return takeWatched(bytes, alignment, smallHeader, largeHeader);
     } catch (OutOfNativeMemoryException refused) {
-      // Of a raw address nobody sees the exception, so what is in use is not added up for it.
-      throw largeHeader > 0 ? refused : refused.forUser(bytes, books.bytesInUse());
+      return takeWithoutSpares(bytes, alignment, smallHeader, largeHeader, refused);
     }
+  }
+
+  private Block takeWatched(long bytes, int alignment, int smallHeader, int largeHeader) {
+    Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
+    return watch.taken(block, bytes, alignment);
+  }
+
+  /** Slabs that are empty are kept for requests to come; before one is refused they go. */
+  private Block takeWithoutSpares(
+      long bytes,
+      int alignment,
+      int smallHeader,
+      int largeHeader,
+      OutOfNativeMemoryException refused) {
+    OutOfNativeMemoryException last = refused;
+    if (small.trim() > 0) {
+      try {
+        return takeWatched(bytes, alignment, smallHeader, largeHeader);
+      } catch (OutOfNativeMemoryException again) {
+        last = again;
+      }
+    }
+    // Of a raw address nobody sees the exception, so what is in use is not added up for it.
+    throw largeHeader > 0 ? last : last.forUser(bytes, books.bytesInUse());
   }
 
   private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {

@@ -12,12 +12,13 @@ import io.prmalloc.SubAllocator;
 final class SmallBlocks {
 
   // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
-  // eight threads on two processors a pair took a third more. Each stripe whose threads ask for a
-  // size has a slab of it, so there are half as many as the chunks of an arena have
-  // (Stripes.many), which take no memory of their own.
+  // eight threads on two processors a pair took a quarter more. But every stripe that asks for a
+  // size keeps a slab of it, and one whose slab is exhausted asks all others before there is a new
+  // one. So there may be fewer than for the chunks of an arena (Stripes.many), of which a stripe
+  // keeps no more than it last used.
   private static final int LEAST_STRIPES = 8;
 
-  private static final int MOST_STRIPES = 64;
+  private static final int MOST_STRIPES = 16;
 
   private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
   private final SlabFronts fronts =

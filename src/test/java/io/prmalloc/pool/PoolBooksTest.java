@@ -89,7 +89,7 @@ class PoolBooksTest {
     try (TensorPoolAllocator pool = settled()) {
       Set<Long> ids = new HashSet<>();
       for (int round = 0; round < 20; round++) {
-        // Three slabs' worth: the last of them goes back to the system each time.
+        // More slabs than are kept empty: some go back to the system each time.
         List<Long> out = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
           long raw = pool.allocateRaw(64, 30_000);

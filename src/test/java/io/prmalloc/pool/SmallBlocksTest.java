@@ -118,13 +118,13 @@ class SmallBlocksTest {
   void shouldHaveSparesForAFullQueueOfMostSizesAndNoMoreThanAMebibyte() {
     for (int sizeClass = 0; sizeClass < SizeClasses.count(); sizeClass++) {
       int slotBytes = SizeClasses.slotBytes(sizeClass);
-      long slots = Math.max(32, 32 * 1024 / slotBytes);
-      long slabBytes = Math.min(256 * 1024, slots * slotBytes);
+      long slots = Math.min(Math.max(32, 32 * 1024 / slotBytes), 256 * 1024 / slotBytes);
+      long slabBytes = slots * slotBytes;
       long spares = SlabClass.mostSpares(slotBytes);
       assertTrue(spares >= 1, slotBytes + " bytes: at least one");
       assertTrue(spares * slabBytes <= 1 << 20, slotBytes + " bytes: " + spares + " slabs");
       if (slotBytes <= 4096) {
-        assertTrue(spares * slots >= 256 - slots, slotBytes + " bytes: " + spares * slots);
+        assertTrue((spares + 1) * slots >= 256, slotBytes + " bytes: " + spares + " of " + slots);
       }
     }
   }
@@ -278,12 +278,14 @@ class SmallBlocksTest {
     assertTrue(grown.get() > small.slabs(), "slabs came and went: " + grown + ", " + small.slabs());
     int spares =
         Arrays.stream(sizes)
-            .map(SizeClasses::classOf)
+            .map(bytes -> SizeClasses.classOf(bytes, 16))
             .map(SizeClasses::slotBytes)
             .map(SlabClass::mostSpares)
             .sum();
     int most = threads * sizes.length + spares;
-    assertTrue(small.slabs() <= most, small.slabs() + " slabs, one for each thread and " + spares);
+    assertTrue(
+        small.slabs() <= most,
+        small.slabs() + " slabs; one of each size for each thread, and spares: " + spares);
     assertTrue(small.retire(), "every slot is home");
     small.reopen();
   }

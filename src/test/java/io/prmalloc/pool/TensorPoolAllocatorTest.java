@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -272,6 +273,33 @@ class TensorPoolAllocatorTest extends PoolTests {
     assertEquals(stats.numAllocs() + 1, pool.stats().numAllocs());
     assertEquals(stats.bytesReserved(), pool.stats().bytesReserved());
     pool.allocate(40 * KIB).close();
+    pool.close();
+    assertEquals(0, tight.bytesReserved());
+  }
+
+  @Test
+  void shouldGiveEmptySlabsBackBeforeARequestIsRefused() {
+    SubAllocator tight = SubAllocator.direct(2 * MIB);
+    TensorPoolAllocator pool = builder(tight).build();
+    Allocation held = pool.allocate(100);
+    held.byteBuffer().put(0, (byte) 7);
+    long slab = tight.bytesReserved();
+    for (boolean raw : new boolean[] {false, true}) {
+      Pools.take(pool, LongStream.generate(() -> 32 * KIB).limit(48).toArray())
+          .forEach(Allocation::close);
+      assertEquals(slab + 5 * 256 * KIB, tight.bytesReserved(), "one that serves, and spares");
+      if (raw) {
+        long address = pool.allocateRaw(64, MIB);
+        assertTrue(address != 0);
+        pool.deallocateRaw(address);
+      } else {
+        pool.allocate(MIB).close();
+      }
+      assertEquals(slab, tight.bytesReserved(), "what holds a slot stays");
+    }
+    assertEquals(7, held.byteBuffer().get(0));
+    assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(2 * MIB));
+    held.close();
     pool.close();
     assertEquals(0, tight.bytesReserved());
   }

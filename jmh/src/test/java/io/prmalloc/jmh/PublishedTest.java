@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PublishedTest {
 
-  /** What the results page says that it takes. */
+  /** With what JMH takes for itself, it is the twenty minutes that the results page speaks of. */
   private static final long MOST_MILLIS = 17 * 60_000;
 
   @TempDir Path folder;
