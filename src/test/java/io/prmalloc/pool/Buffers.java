@@ -152,13 +152,19 @@ final class Buffers {
   static <T> T onAnotherStripe(Stripes stripes, Callable<T> work) throws Exception {
     int own = stripes.current();
     while (true) {
-      FutureTask<T> task = new FutureTask<>(() -> stripes.current() == own ? null : work.call());
-      Thread thread = new Thread(task);
+      FutureTask<T> task = new FutureTask<>(work);
+      Thread thread = new Thread(() -> runUnlessOn(stripes, own, task));
       thread.start();
-      T result = task.get();
-      if (result != null) {
-        return result;
+      thread.join();
+      if (task.isDone()) {
+        return task.get();
       }
+    }
+  }
+
+  private static void runUnlessOn(Stripes stripes, int stripe, FutureTask<?> task) {
+    if (stripes.current() != stripe) {
+      task.run();
     }
   }
 }

@@ -13,7 +13,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.ProcessBarrier;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,10 +83,10 @@ class RecentBlocksTest {
   }
 
   @Test
-  void shouldForgetWhatAnotherThreadClosed() {
+  void shouldForgetWhatAnotherThreadClosed() throws Exception {
     PooledBlock block = pool.recent(SIZE);
     Allocation away = pool.allocate(SIZE);
-    CompletableFuture.runAsync(away::close).join();
+    Buffers.onAnotherStripe(Stripes.many(), Executors.callable(away::close));
     assertTrue(block.isAtHome());
     assertThrows(IllegalStateException.class, away::close);
     try (Allocation next = pool.allocate(SIZE)) {
@@ -107,12 +107,12 @@ class RecentBlocksTest {
   }
 
   @Test
-  void shouldLearnNothingForOthers() {
-    assertNull(CompletableFuture.supplyAsync(() -> pool.recent(SIZE)).join());
+  void shouldLearnNothingForOthers() throws Exception {
+    assertNull(Buffers.onAnotherStripe(Stripes.many(), () -> pool.recent(SIZE)));
     PooledBlock block = pool.recent(SIZE);
     try (Allocation held = pool.allocate(SIZE)) {
       assertEquals(block.startAddress(), held.address());
-      try (Allocation other = CompletableFuture.supplyAsync(() -> pool.allocate(SIZE)).join()) {
+      try (Allocation other = Buffers.onAnotherStripe(Stripes.many(), () -> pool.allocate(SIZE))) {
         assertNotEquals(held.address(), other.address());
       }
     }
