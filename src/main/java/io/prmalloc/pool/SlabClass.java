@@ -51,18 +51,19 @@ final class SlabClass {
   // each other. Where all that a queue of usual length between them holds may come home, without a
   // slab going back to the system, none need be made in the next flood.
 
-  /** How many slots the spares of a class have together, if those have no more bytes than: */
+  /** How many slots the spares of a class have together; fewer if they are too large. */
   private static final int SPARE_SLOTS = 256;
 
+  /** How many bytes they have at most, if they are several. */
   private static final int SPARE_BYTES = 1 << 20;
 
   /**
    * How often a thread that needs the lock for a request or a close tries for it before it sleeps.
    * Whoever has it is mostly done sooner than a thread is woken. Where one thread takes slots and
    * another closes them, both come for it so often that they would spend most of their time asleep.
-   * Some ten microseconds at most; nothing where the other cannot go on meanwhile.
+   * That is some ten microseconds at most, and none where there is but one processor.
    */
-  private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
+  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
 
   private final int sizeClass;
   private final SlabFronts fronts;
@@ -125,8 +126,8 @@ final class SlabClass {
     return Math.max(1, Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes) / slots(slotBytes));
   }
 
-  private void lockSoon() {
-    for (int look = 0; look < LOOKS; look++) {
+  private void spinThenLock() {
+    for (int spin = 0; spin < SPINS; spin++) {
       if (lock.tryLock()) {
         return;
       }
@@ -173,7 +174,7 @@ final class SlabClass {
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
-    lockSoon();
+    spinThenLock();
     try {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
@@ -237,7 +238,7 @@ final class SlabClass {
 
   /** A slab may have its first free slot, or all of them. */
   void slabChanged(Slab slab) {
-    lockSoon();
+    spinThenLock();
     try {
       if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
         return;
