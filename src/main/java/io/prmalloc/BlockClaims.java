@@ -236,8 +236,11 @@ abstract class BlockClaims extends CacheLinePadding {
     long seen = (long) STATE.getOpaque(this);
     if (BlockState.isHome(seen, 0)) {
       // If another thread marks it now, that one's closes are noted with this one: a hint that is
-      // elsewhere, and no loss.
-      ready = where;
+      // elsewhere, and no loss. Written only if it must be: to write a reference takes a fence
+      // where G1 collects, and makes it look there.
+      if (ready != where) {
+        ready = where;
+      }
       change(seen, seen + mark);
     }
   }
