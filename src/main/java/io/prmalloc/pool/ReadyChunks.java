@@ -51,6 +51,7 @@ final class ReadyChunks extends ReadyBlocks {
   private final StripeHold[] holds;
 
   private final StripeBias bias;
+  private final LineFetch lines = new LineFetch();
 
   /**
    * @param classes how many size classes there are
@@ -198,21 +199,7 @@ final class ReadyChunks extends ReadyBlocks {
       }
       ReadyWord mine = word(to, word);
       word(from, word).moveTo(mine, found);
-      fetch(to, mine, found);
-    }
-  }
-
-  /**
-   * Makes blocks this stripe's own. Whoever closed them has their cache lines, and to claim them
-   * one by one is to wait for each; the writes of the first round wait for nothing, and the lines
-   * come side by side.
-   */
-  private void fetch(int stripe, ReadyWord word, long found) {
-    for (long left = found; left != 0; left &= left - 1) {
-      word.block(left).touch();
-    }
-    for (long left = found; left != 0; left &= left - 1) {
-      holds[stripe].mark(word.block(left), word);
+      lines.fetch(holds[to], mine, found);
     }
   }
 
