@@ -234,25 +234,21 @@ public abstract class Block extends BlockOpening {
    * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
    */
   public final Allocation open(long bytes) {
-    return handle(begin((int) bytes), bytes);
+    begin((int) bytes);
+    return handle(bytes);
   }
 
   /**
-   * The handle of a use that has begun, or of one that begins now.
+   * The handle of the use that has begun.
    *
-   * <p>Threading: as {@link #open}.
+   * <p>Threading: the thread that began it, before anybody else may end it.
    *
-   * @param stamp of the use, if it is one through a handle; 0 if none has begun
    * @param bytes as of {@link #open}, and of the use
    */
-  public final Allocation handle(long stamp, long bytes) {
-    int size = (int) bytes;
-    return new Allocation(this, stamp != 0 ? stamp : beginOutOfLine(size, OutOfLine.DEPTH), size);
-  }
-
-  /** What has begun no use came a slow way. */
-  private long beginOutOfLine(int bytes, int depth) {
-    return depth > 0 ? beginOutOfLine(bytes, depth - 1) : begin(bytes);
+  public final Allocation handle(long bytes) {
+    // The stamp is read again. Whoever has it from begin() would have to keep it where two ways
+    // meet, one of which makes a call; the JIT then has it in the stack and not in a register.
+    return new Allocation(this, state, (int) bytes);
   }
 
   /**

@@ -82,7 +82,7 @@ class BlockTest {
     assertEquals(200, block.sizeBytes());
     assertEquals(0, block.beginMarked(mark, 300), "it is out");
     assertEquals(200, block.sizeBytes());
-    try (Allocation handle = block.handle(stamp, 200)) {
+    try (Allocation handle = block.handle(200)) {
       assertEquals(200, handle.byteBuffer().limit());
     }
     assertEquals(1L << block.number(), where.bits(), "its thread finds it where it is noted");
@@ -94,8 +94,8 @@ class BlockTest {
   void shouldGoHomeWhenAnotherThreadClosesAUseWithAMark() throws Exception {
     long mark = Block.markOfCaller();
     ReadyBits where = new ReadyBits() {};
-    long stamp = block.beginUnmarked(mark, where, 200);
-    Allocation handle = block.handle(stamp, 200);
+    assertTrue(Block.isOut(block.beginUnmarked(mark, where, 200)));
+    Allocation handle = block.handle(200);
     Thread other = new Thread(handle::close);
     other.start();
     other.join();

@@ -88,16 +88,15 @@ abstract class QuickWay implements Allocator {
   /** With the stamp of a use of a block that has begun, or with 0. */
   private Allocation allocate(PooledBlock again, long begun, long bytes) {
     Block block = again;
-    long stamp = begun;
-    if (stamp == 0) {
+    if (begun == 0) {
       ReadyBlocks likely = near(bytes);
       // Asked for once: in a step the JIT would find the word twice, for a tenth of its time.
       ReadyWord word = likely.front(bytes);
       PooledBlock found = word.removeFirst(likely.mask(bytes));
-      stamp = word.open(found, bytes);
+      long stamp = word.open(found, bytes);
       block = Block.isNoSample(stamp) ? found : seldom(found, stamp, bytes, OutOfLine.DEPTH);
     }
-    return block.handle(stamp, bytes);
+    return block.handle(bytes);
   }
 
   @Override
@@ -132,12 +131,18 @@ abstract class QuickWay implements Allocator {
   }
 
   private Allocation handle(PooledBlock found, long stamp, long bytes, int alignment) {
-    Block block = stamp != 0 ? found : takeForHandle(bytes, alignment, OutOfLine.DEPTH);
-    return block.handle(stamp, bytes);
+    Block block = stamp != 0 ? found : openSlowly(bytes, alignment, OutOfLine.DEPTH);
+    return block.handle(bytes);
   }
 
-  private Block takeForHandle(long bytes, int alignment, int depth) {
-    return depth > 0 ? takeForHandle(bytes, alignment, depth - 1) : takeForHandle(bytes, alignment);
+  private Block openSlowly(long bytes, int alignment, int depth) {
+    return depth > 0 ? openSlowly(bytes, alignment, depth - 1) : openSlowly(bytes, alignment);
+  }
+
+  private Block openSlowly(long bytes, int alignment) {
+    Block block = takeForHandle(bytes, alignment);
+    block.begin((int) bytes);
+    return block;
   }
 
   /** Where no use has begun, or a sample, of which something may be learnt. */
@@ -146,7 +151,7 @@ abstract class QuickWay implements Allocator {
       return seldom(found, stamp, bytes, depth - 1);
     }
     if (stamp == 0) {
-      return takeForHandle(bytes, (int) DEFAULT_ALIGNMENT);
+      return openSlowly(bytes, (int) DEFAULT_ALIGNMENT);
     }
     learn(found, bytes);
     return found;

@@ -88,7 +88,7 @@ class StripeBiasTest {
     assertTrue(Block.isOut(stamp) && isMarked());
     assertEquals(7, block.sizeBytes());
     assertEquals(uses + 1, block.uses());
-    Allocation handle = block.handle(stamp, 7);
+    Allocation handle = block.handle(7);
     assertEquals(7, handle.byteBuffer().remaining());
     handle.close();
     assertTrue(block.isAtHome() && isMarked());
@@ -121,7 +121,7 @@ class StripeBiasTest {
     assertEquals(uses + 1, block.uses());
     assertNotSame(block, ready.find(Buffers.bytesOf(0)), "no longer ready");
     assertEquals(0, block.reopen(1), "it is out");
-    block.handle(stamp, 1).close();
+    block.handle(1).close();
     assertSame(block, ready.find(Buffers.bytesOf(0)), "ready again");
   }
 
