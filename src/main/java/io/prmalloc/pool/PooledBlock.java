@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import io.prmalloc.Isolation;
+import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
@@ -80,6 +81,25 @@ final class PooledBlock extends Block {
    */
   long reopen(long bytes) {
     return ((ReadyWord) ready()).reopen(this, bytes);
+  }
+
+  /**
+   * Tells that a thread found it noted and could not have it. Out of line: see {@link OutOfLine}.
+   */
+  void passedOver(int depth) {
+    if (depth > 0) {
+      passedOver(depth - 1);
+    } else {
+      home.passedOver(this);
+    }
+  }
+
+  /** Tells that the calling thread looked for it, without a look at what is noted, in vain. */
+  void lookedForInVain() {
+    ReadyWord word = (ReadyWord) ready();
+    if (word != null) {
+      word.correct(this);
+    }
   }
 
   /** The bit of the number in its word. */

@@ -32,6 +32,9 @@ abstract class QuickWay implements Allocator {
   // one time, or closed by another thread, it is wrong; so what was wrong once is forgotten, and
   // learnt anew at a sample among a block's uses, which the stamp tells: nothing is counted. Steps
   // with many tensors of a size never profit, and hardly ever look.
+  //
+  // What is taken by the first stays noted for the second while it is out (see ReadyWord.reopen). A
+  // request that comes upon it there finds the next one the slow way, and has it forgotten.
 
   /** What the plan's bins have ready, or null while the way is barred. */
   private volatile ReadyBlocks ready;
@@ -49,7 +52,7 @@ abstract class QuickWay implements Allocator {
   final void openTo(ReadyBlocks bins) {
     // In this order: see learn.
     ready = bins;
-    recent = bins == null ? RecentBlocks.NONE : RecentBlocks.of(bins);
+    recent = bins == null ? RecentBlocks.NONE : bins.recent();
   }
 
   /** Whether nothing that is planned is found here, also where there is something. */
@@ -72,16 +75,17 @@ abstract class QuickWay implements Allocator {
   private long reopen(PooledBlock again, long bytes) {
     long stamp = again.reopen(bytes);
     if (stamp == 0) {
-      forget(bytes, OutOfLine.DEPTH);
+      forget(again, bytes, OutOfLine.DEPTH);
     }
     return stamp;
   }
 
-  private void forget(long bytes, int depth) {
+  private void forget(PooledBlock again, long bytes, int depth) {
     if (depth > 0) {
-      forget(bytes, depth - 1);
+      forget(again, bytes, depth - 1);
     } else {
       RecentBlocks.forget(recent, bytes);
+      again.lookedForInVain();
     }
   }
 

@@ -299,6 +299,20 @@ class ReadyBlocks {
     }
   }
 
+  /** What served before, of these blocks. */
+  PooledBlock[] recent() {
+    return RecentBlocks.NONE;
+  }
+
+  /**
+   * Tells that the calling thread found a block noted that was not to be had. If it is out by what
+   * served before, which leaves it noted, it goes out another way until that is learnt anew: or
+   * each request that comes meanwhile would be misled.
+   */
+  final void passedOver(PooledBlock block) {
+    RecentBlocks.forget(recent(), block);
+  }
+
   /** Claims a block that is home, whosever it is. */
   boolean claim(PooledBlock block) {
     return block.claim();

@@ -52,6 +52,7 @@ final class ReadyChunks extends ReadyBlocks {
 
   private final StripeBias bias;
   private final LineFetch lines = new LineFetch();
+  private final PooledBlock[] recent;
 
   /**
    * @param classes how many size classes there are
@@ -82,6 +83,7 @@ final class ReadyChunks extends ReadyBlocks {
         stripes);
     numbers.noteIn(this);
     this.stripes = stripes;
+    this.recent = RecentBlocks.of(stripes);
     this.shares = new Shares(shareCount, stripes);
     this.holds = new StripeHold[blocks.length == 0 ? 0 : stripes.count()];
     this.bias = new StripeBias(holds, this::heldBy);
@@ -125,6 +127,11 @@ final class ReadyChunks extends ReadyBlocks {
   /** Takes in a block that came later, noted where nobody looks. Who wants it asks it itself. */
   void adopt(PooledBlock later) {
     later.readyIn(this, words * Long.SIZE);
+  }
+
+  @Override
+  PooledBlock[] recent() {
+    return recent;
   }
 
   /**
@@ -219,12 +226,22 @@ final class ReadyChunks extends ReadyBlocks {
         if (last) {
           if (stripe != here) {
             // Another thread may just have set all bits of what is idle, also of what is not ready.
-            move(stripe, here, word, idle[there] & bits);
+            move(stripe, here, word, atHome(word(stripe, word), idle[there] & bits));
           }
           idle[there] = -1L;
         }
       }
     }
+  }
+
+  /** Those of some blocks that are home: what is out may be noted, too. */
+  private static long atHome(ReadyWord word, long some) {
+    long home = 0;
+    for (long left = some; left != 0; left &= left - 1) {
+      PooledBlock block = word.block(left);
+      home |= block.isAtHome() ? block.bit() : 0;
+    }
+    return home;
   }
 
   /** Makes the calling thread the holder of its stripe now, if there is none and it may be. */

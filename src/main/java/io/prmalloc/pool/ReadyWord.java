@@ -87,16 +87,25 @@ class ReadyWord extends ReadyBits {
 
   /**
    * Claims a block that may be noted here, if the calling thread holds it, and begins a use as the
-   * one before; then it is no longer noted.
+   * one before. It stays noted.
    *
    * @return the stamp of the use, or 0
    */
   final long reopen(PooledBlock block, long bytes) {
-    long stamp = hold.reopen(block, bytes);
-    if (stamp != 0) {
+    // The close will note it again. To clear the bit meanwhile would be to read what the last close
+    // wrote and to write what the next one reads, and the next compare-and-set waits for both: a
+    // fifth of a pair, on some processors. Who is misled by it says so: see ReadyBlocks.passedOver.
+    return hold.reopen(block, bytes);
+  }
+
+  /** No longer notes a block that is out, if the calling thread is the holder. */
+  final void correct(PooledBlock block) {
+    if (isHeldByCaller()) {
       forget(block.number());
+      if (block.isAtHome()) {
+        note(block.number());
+      }
     }
-    return stamp;
   }
 
   final boolean isHeldByCaller() {

@@ -26,9 +26,9 @@ final class RecentBlocks {
 
   private RecentBlocks() {}
 
-  /** Knows nothing yet, of blocks that are ready in as many stripes. */
-  static PooledBlock[] of(ReadyBlocks ready) {
-    return new PooledBlock[(ready.stripeMask + 1) << PLACES_SHIFT];
+  /** Knows nothing yet. */
+  static PooledBlock[] of(Stripes stripes) {
+    return new PooledBlock[stripes.count() << PLACES_SHIFT];
   }
 
   /** What the calling thread had for a size, or null. */
@@ -48,6 +48,14 @@ final class RecentBlocks {
   /** The calling thread finds nothing for this size from now on. */
   static void forget(PooledBlock[] recent, long bytes) {
     recent[at(recent, bytes)] = null;
+  }
+
+  /** The same for the size that a block has now, if that is what it finds. */
+  static void forget(PooledBlock[] recent, PooledBlock block) {
+    int at = at(recent, block.sizeBytes());
+    if (recent[at] == block) {
+      recent[at] = null;
+    }
   }
 
   private static int at(PooledBlock[] recent, long bytes) {

@@ -96,7 +96,12 @@ class StripeHold {
    * @param word where it was found
    */
   final PooledBlock claim(PooledBlock block, ReadyWord word) {
-    return claimMarked(block) || claimUnmarked(block, word) ? block : null;
+    return claimMarked(block) || claimUnmarked(block, word) ? block : passOver(block);
+  }
+
+  private static PooledBlock passOver(PooledBlock block) {
+    block.passedOver(OutOfLine.DEPTH);
+    return null;
   }
 
   /** Claims a block that is home and has the mark of the calling thread. */
@@ -158,7 +163,11 @@ class StripeHold {
 
   private long openUnmarked(PooledBlock block, ReadyWord word, long bytes) {
     countClaim();
-    return block.beginUnmarked(mark, word, bytes);
+    long stamp = block.beginUnmarked(mark, word, bytes);
+    if (stamp == 0) {
+      block.passedOver(OutOfLine.DEPTH);
+    }
+    return stamp;
   }
 
   /** The holder begins to claim; false if its hold is revoked. */

@@ -282,6 +282,23 @@ class ReadyChunksTest {
     assertEquals(List.of(0, NONE), take(ready, 0, 2));
   }
 
+  @Test
+  void shouldLeaveWhatIsOutThoughNotedWhenGathering() throws Exception {
+    Buffer buffer = Buffers.buffer(0, 3);
+    ReadyChunks ready = Buffers.ready(16, buffer);
+    PooledBlock block = ready.take(Buffers.bytesOf(0));
+    Allocation used = block.open(1);
+    ready.put(block);
+    Callable<List<Integer>> work =
+        () -> {
+          gather(ready, ReadyChunks.LOOKS);
+          return take(ready, 0, 3);
+        };
+    assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(new Stripes(16), work));
+    used.close();
+    assertEquals(List.of(0, NONE), take(ready, 0, 2));
+  }
+
   private static int gather(ReadyChunks ready, int times) {
     for (int i = 0; i < times; i++) {
       ready.gather();

@@ -12,11 +12,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.ProcessBarrier;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a pool takes because it served the last request of a size. */
 class RecentBlocksTest {
@@ -80,6 +84,37 @@ class RecentBlocksTest {
     out.forEach(each -> assertThrows(IllegalStateException.class, each::close));
     use(SIZE);
     assertTrue(pool.recent(SIZE) != null);
+  }
+
+  /** It stays noted while it is out, and others come upon it. */
+  @ParameterizedTest
+  @ValueSource(strings = {"size", "alignment", "address"})
+  void shouldForgetWhatMisledAnotherRequest(String kind) {
+    PooledBlock block = pool.recent(SIZE);
+    try (Allocation held = pool.allocate(SIZE)) {
+      assertTrue(block.isLive());
+      assertSame(block, pool.recent(SIZE));
+      Set<Long> addresses = new HashSet<>(Set.of(held.address()));
+      List<Runnable> others = List.of(takeOther(kind, addresses), takeOther(kind, addresses));
+      assertNull(pool.recent(SIZE), "one of the two came upon it");
+      assertEquals(3, addresses.size(), "and got another");
+      others.forEach(Runnable::run);
+    }
+    use(SIZE);
+    assertTrue(pool.recent(SIZE) != null, "learnt anew");
+  }
+
+  /** Takes something of the same size class, and tells how to give it back. */
+  private Runnable takeOther(String kind, Set<Long> addresses) {
+    if (kind.equals("address")) {
+      long address = pool.allocateRaw(64, SIZE - 64);
+      addresses.add(address - 64);
+      return () -> pool.deallocateRaw(address);
+    }
+    Allocation other =
+        kind.equals("alignment") ? pool.allocate(SIZE, 64) : pool.allocate(SIZE - 64);
+    addresses.add(other.address());
+    return other::close;
   }
 
   @Test

@@ -119,10 +119,33 @@ class StripeBiasTest {
     long stamp = block.reopen(1);
     assertEquals(block.stamp(), stamp);
     assertEquals(uses + 1, block.uses());
-    assertNotSame(block, ready.find(Buffers.bytesOf(0)), "no longer ready");
     assertEquals(0, block.reopen(1), "it is out");
+    assertSame(block, ready.find(Buffers.bytesOf(0)), "it is still noted");
     block.handle(1).close();
-    assertSame(block, ready.find(Buffers.bytesOf(0)), "ready again");
+    assertSame(block, ready.find(Buffers.bytesOf(0)), "noted again");
+  }
+
+  @Test
+  void shouldNoLongerNoteWhatWasLookedForInVainAndIsOut() {
+    ready.takeHold();
+    pair();
+    long stamp = block.reopen(1);
+    block.lookedForInVain();
+    assertNotSame(block, ready.find(Buffers.bytesOf(0)));
+    assertEquals(stamp, block.stamp());
+    block.handle(1).close();
+    block.lookedForInVain();
+    assertSame(block, ready.find(Buffers.bytesOf(0)), "it is home");
+  }
+
+  @Test
+  void shouldNotChangeWhatAnotherStripeHasNoted() throws Exception {
+    ready.takeHold();
+    pair();
+    long stamp = block.reopen(1);
+    Buffers.onAnotherStripe(stripes, Executors.callable(block::lookedForInVain));
+    assertSame(block, ready.find(Buffers.bytesOf(0)), "still noted");
+    assertEquals(stamp, block.stamp());
   }
 
   @Test
