@@ -104,10 +104,14 @@ public abstract class Block extends BlockOpening {
 
   /** Of a use with the closer's mark and nothing else, which stays: it is noted where it was. */
   private boolean endOwn(long stamp) {
-    if (!change(stamp, stamp + BlockState.TO_HOME)) {
-      return false;
+    return change(stamp, stamp + BlockState.TO_HOME) && noteOwn(ready);
+  }
+
+  private boolean noteOwn(ReadyBits where) {
+    where.note(number());
+    if (where.isWatched()) {
+      recycleOutOfLine(OutOfLine.DEPTH);
     }
-    ready.note(number());
     return true;
   }
 

@@ -1,5 +1,8 @@
 package io.prmalloc;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
 /**
  * Which of up to 64 blocks may be home: hints for a thread that looks for one. For those who write
  * allocators.
@@ -9,7 +12,20 @@ package io.prmalloc;
  */
 public abstract class ReadyBits extends CacheLinePadding {
 
+  private static final VarHandle WATCHED;
+
+  static {
+    try {
+      WATCHED = MethodHandles.lookup().findVarHandle(ReadyBits.class, "watched", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private long bits;
+
+  @SuppressWarnings("UnusedVariable") // through WATCHED
+  private boolean watched;
 
   /** Nothing is noted. Threading: the maker publishes it safely. */
   protected ReadyBits() {}
@@ -20,6 +36,26 @@ public abstract class ReadyBits extends CacheLinePadding {
    */
   public final long bits() {
     return bits;
+  }
+
+  /**
+   * Says whether somebody wants to hear of every block that comes home. Whoever looks at the blocks
+   * after this finds home what nobody is told of.
+   *
+   * <p>Threading: any thread.
+   */
+  public final void watch(boolean whether) {
+    WATCHED.setVolatile(this, whether);
+  }
+
+  /**
+   * Whether somebody wants to hear of a block that came home before this call. Threading: any
+   * thread.
+   */
+  final boolean isWatched() {
+    // Volatile, as is the write that brought the block home: either that is seen by whoever wrote
+    // this, or this is seen here.
+    return (boolean) WATCHED.getVolatile(this);
   }
 
   /** Notes some blocks, and no others. */

@@ -277,8 +277,12 @@ class ReadyBlocks {
   /** Has somebody told of every block that comes home from now on, or nobody if it is null. */
   final void tell(Consumer<PooledBlock> whenHome) {
     // Volatile, as are the states of the blocks: whoever comes home and does not see it yet, is
-    // seen to be home by whoever looks after this.
+    // seen to be home by whoever looks after this. What its own thread closes looks at the word
+    // only, so that comes last.
     listener = whenHome;
+    for (ReadyWord word : allWords) {
+      word.watch(whenHome != null);
+    }
   }
 
   /** Whether somebody is told of blocks that come home. */

@@ -152,6 +152,22 @@ class ReplanTest {
     assertEquals(0, pool.stats().bytesInUse());
   }
 
+  /** Its thread knows it, and brings it home without asking whose it is. */
+  @Test
+  void shouldLetTheOldArenaGoWhenItsLastBlockIsOneThatAThreadUsedOftenBefore() {
+    warmUp(SMALL_BATCH);
+    for (int i = 0; i < 1000; i++) {
+      pool.allocate(100_000).close();
+    }
+    long smallBytes = source.bytesReserved();
+    Allocation survivor = pool.allocate(100_000);
+    hitRate(STEPS, LARGE_BATCH);
+    assertEquals(1, hitRate(20, LARGE_BATCH), "a new plan serves");
+    long both = source.bytesReserved();
+    survivor.close();
+    assertEquals(smallBytes, both - source.bytesReserved());
+  }
+
   @Test
   void shouldTakeAddressesOfTheOldPlanBack() {
     org.junit.jupiter.api.Assumptions.assumeTrue(AgronaAccess.isAvailable());
