@@ -41,7 +41,9 @@ class ReadyBlocks {
   // Each step of the quick way waits for the one before: a load of what was just loaded. So it goes
   // from the size class straight to the word, without asking how many words there are or which of
   // them has something; and the word knows who holds its stripe. A block that has its thread's mark
-  // knows the word it was taken from, and a close by that thread notes it there (see Block).
+  // knows the word it was taken from, and a close by that thread notes it there (see Block). The
+  // word
+  // also says whether somebody wants to hear of it.
   //
   // A bin may have more blocks than a word has bits, and several shares have one word each for it.
   // Which of these a stripe looks at first is where it last found some the slow way.

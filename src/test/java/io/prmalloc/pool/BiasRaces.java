@@ -9,6 +9,7 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
+import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * What may come of it when the thread that holds a stripe claims what it closed, and others want
@@ -52,6 +53,18 @@ public final class BiasRaces {
       }
       boolean again = way == 1 && block.isHeldByCaller() && block.reopen(1) != 0;
       return again || ready.front(bytes).open(ready.find(bytes), 1) != 0;
+    }
+
+    /** The first time it may have another stripe's home; then it has the caller's mark. */
+    void bringHomeOften() {
+      ready.takeHold();
+      for (int i = 0; i < 3; i++) {
+        PooledBlock taken = ready.take(Buffers.bytesOf(0));
+        if (taken != null || block.claimFromAny()) {
+          block.open(1);
+          block.closeRaw();
+        }
+      }
     }
 
     int claim() {
@@ -112,6 +125,35 @@ public final class BiasRaces {
     @Arbiter
     public void look(III_Result result) {
       result.r3 = blocks.drain();
+    }
+  }
+
+  /** The holder brings home what it took with its mark; another begins to watch what comes home. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0", "1, 1"},
+      expect = ACCEPTABLE,
+      desc = "it is told")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it was home before that began")
+  @State
+  public static class CloseMarkedVsTell {
+    private final Single blocks = new Single();
+    private volatile int told;
+
+    @Actor
+    public void holder() {
+      blocks.bringHomeOften();
+    }
+
+    @Actor
+    public void watcher(II_Result result) {
+      blocks.ready.tell(block -> told = 1);
+      result.r2 = blocks.block.isAtHome() ? 1 : 0;
+    }
+
+    @Arbiter
+    public void look(II_Result result) {
+      result.r1 = told;
     }
   }
 }
