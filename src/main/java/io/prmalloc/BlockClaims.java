@@ -231,8 +231,9 @@ abstract class BlockClaims extends CacheLinePadding {
    * belongs.
    *
    * @param where as of {@link #claim(long, ReadyBits)}
+   * @return whether it was home
    */
-  public final void mark(long mark, ReadyBits where) {
+  public final boolean mark(long mark, ReadyBits where) {
     long seen = (long) STATE.getOpaque(this);
     if (BlockState.isHome(seen, 0)) {
       // If another thread marks it now, that one's closes are noted with this one: a hint that is
@@ -243,6 +244,7 @@ abstract class BlockClaims extends CacheLinePadding {
       }
       change(seen, seen + mark);
     }
+    return BlockState.isHome(seen);
   }
 
   /**

@@ -12,11 +12,14 @@ import java.lang.invoke.VarHandle;
  */
 public abstract class ReadyBits extends CacheLinePadding {
 
+  private static final VarHandle BITS;
   private static final VarHandle WATCHED;
 
   static {
     try {
-      WATCHED = MethodHandles.lookup().findVarHandle(ReadyBits.class, "watched", boolean.class);
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      BITS = lookup.findVarHandle(ReadyBits.class, "bits", long.class);
+      WATCHED = lookup.findVarHandle(ReadyBits.class, "watched", boolean.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -61,6 +64,13 @@ public abstract class ReadyBits extends CacheLinePadding {
   /** Notes some blocks, and no others. */
   protected final void setBits(long some) {
     bits = some;
+  }
+
+  /** No longer notes some blocks; for who is not the one that notes them. Threading: any thread. */
+  protected final void forgetAtomically(long some) {
+    // What is noted meanwhile is not lost, which takes longest of all to find. What is forgotten
+    // may come back by the other's plain write.
+    BITS.getAndBitwiseAnd(this, ~some);
   }
 
   /** No longer notes a block. */

@@ -41,7 +41,8 @@ final class LineFetch {
 
   /**
    * Marks blocks for the holder of a stripe, if that is the calling thread. If it is not, nobody
-   * waits for their cache lines, and they are at most written to.
+   * waits for their cache lines, and they are at most written to. What turns out to be out is no
+   * longer noted.
    *
    * @param some their bits in the word
    */
@@ -62,7 +63,10 @@ final class LineFetch {
       word.block(left).touch();
     }
     for (long left = some; left != 0; left &= left - 1) {
-      hold.mark(word.block(left), word);
+      if (!hold.mark(word.block(left), word)) {
+        // Noted, and out: a request that came upon it would have to go the slow way.
+        word.remove(left);
+      }
     }
   }
 

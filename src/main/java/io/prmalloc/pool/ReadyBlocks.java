@@ -41,9 +41,8 @@ class ReadyBlocks {
   // Each step of the quick way waits for the one before: a load of what was just loaded. So it goes
   // from the size class straight to the word, without asking how many words there are or which of
   // them has something; and the word knows who holds its stripe. A block that has its thread's mark
-  // knows the word it was taken from, and a close by that thread notes it there (see Block). The
-  // word
-  // also says whether somebody wants to hear of it.
+  // knows the word it was taken from, and a close by that thread notes it there (see Block), and
+  // tells of it if the word says that somebody wants to hear.
   //
   // A bin may have more blocks than a word has bits, and several shares have one word each for it.
   // Which of these a stripe looks at first is where it last found some the slow way.
@@ -53,6 +52,10 @@ class ReadyBlocks {
   //   - both go for one block: one of them wins the claim, the other looks on;
   //   - a bit that was set is lost: a block is home and nowhere ready;
   //   - a bit that was cleared comes back: who goes for that block finds it busy, and clears it.
+  // A thief clears bits by an atomic instruction, so that what the owner notes meanwhile is not
+  // lost. From producer to consumer some bit in two hundred was, and each had to be looked for.
+  // The last is also what a block is like that serves a size again and again: nobody clears its bit
+  // while it is out (see ReadyWord.reopen).
   // A free block that is nowhere ready is found by who asks the blocks themselves, before any
   // request goes to the system: Buffer.claimAny, BlockStack.gather.
   //

@@ -73,9 +73,15 @@ class ReadyWord extends ReadyBits {
     return remove(bits(), found);
   }
 
+  /** The first of some blocks that are noted in another stripe's word, no longer noted then. */
+  final PooledBlock removeElsewhere(long found) {
+    forgetAtomically(found & -found);
+    return block(found);
+  }
+
   /** Notes of some blocks that they are ready in another stripe's word and not here. */
   final void moveTo(ReadyWord other, long some) {
-    setBits(bits() & ~some);
+    forgetAtomically(some);
     other.setBits(other.bits() | some);
   }
 

@@ -194,11 +194,10 @@ class StripeHold {
    * Marks a block, if the calling thread is the holder: it will claim it for less.
    *
    * @param word where it is noted
+   * @return false if it was seen to be out
    */
-  final void mark(PooledBlock block, ReadyWord word) {
-    if (isMine()) {
-      block.mark(mark, word);
-    }
+  final boolean mark(PooledBlock block, ReadyWord word) {
+    return !isMine() || block.mark(mark, word);
   }
 
   /** Ends the hold, or lets it go on, before and after a barrier. */

@@ -3,11 +3,14 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.os.ProcessBarrier;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -280,6 +283,29 @@ class ReadyChunksTest {
         };
     assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(stripes, work));
     assertEquals(List.of(0, NONE), take(ready, 0, 2));
+  }
+
+  @Test
+  void shouldNotNoteWhatIsOutWhenTakingFromAnotherStripe() throws Exception {
+    assumeTrue(ProcessBarrier.isSupported(), "nobody looks at the blocks");
+    Buffer buffer = Buffers.buffer(0, 4);
+    ReadyChunks ready = Buffers.ready(16, buffer);
+    Allocation first = ready.take(Buffers.bytesOf(0)).open(1);
+    PooledBlock out = ready.take(Buffers.bytesOf(0));
+    Allocation used = out.open(1);
+    first.close();
+    ready.put(out);
+    Callable<Long> work =
+        () -> {
+          ready.takeHold();
+          PooledBlock taken = ready.takeFromAny(buffer.firstNumber(), buffer.count());
+          assertNotSame(out, taken);
+          return ready.front(Buffers.bytesOf(0)).bits();
+        };
+    long noted = Buffers.onAnotherStripe(new Stripes(16), work);
+    assertEquals(2, Long.bitCount(noted), "the two others that are home");
+    assertEquals(0, noted & out.bit());
+    used.close();
   }
 
   @Test
