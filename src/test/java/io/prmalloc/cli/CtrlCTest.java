@@ -2,6 +2,7 @@ package io.prmalloc.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 class CtrlCTest {
 
   private static final int SIGINT_EXIT_CODE = 130;
+  private static final String IGNORED_SIGNALS = "SigIgn:";
+  private static final long SIGINT_BIT = 1 << 1;
 
   @TempDir private Path directory;
 
@@ -24,6 +27,7 @@ class CtrlCTest {
   @Test
   void shouldPrintAndWriteTheBestFoundWhenPressed() throws IOException, InterruptedException {
     assumeTrue(Files.isExecutable(Path.of("/bin/kill")), "there is no /bin/kill");
+    assumeFalse(isInterruptIgnored(), "SIGINT is ignored here, as in the background of a script");
     Path input = Files.writeString(directory.resolve("lives.csv"), lives());
     Path out = directory.resolve("placed.csv");
     Path printed = directory.resolve("printed");
@@ -61,6 +65,16 @@ class CtrlCTest {
     JsonNode result = new ObjectMapper().readTree(printed.toFile()).get("results").get(0);
     assertTrue(result.get("valid").asBoolean());
     assertEquals(301, Files.readAllLines(out).size());
+  }
+
+  /** Whether this process ignores the signal; then so does every child, for ever. */
+  private static boolean isInterruptIgnored() throws IOException {
+    Path status = Path.of("/proc/self/status");
+    return Files.isReadable(status)
+        && Files.readAllLines(status).stream()
+            .filter(line -> line.startsWith(IGNORED_SIGNALS))
+            .map(line -> line.substring(IGNORED_SIGNALS.length()).strip())
+            .anyMatch(mask -> (Long.parseUnsignedLong(mask, 16) & SIGINT_BIT) != 0);
   }
 
   /** So many that no order reaches the load, at which the search would end by itself. */
