@@ -66,10 +66,13 @@ public abstract class ReadyBits extends CacheLinePadding {
     bits = some;
   }
 
-  /** No longer notes some blocks; for who is not the one that notes them. Threading: any thread. */
+  /**
+   * No longer notes some blocks, and loses nothing that another thread notes meanwhile. Threading:
+   * any thread.
+   */
   protected final void forgetAtomically(long some) {
-    // What is noted meanwhile is not lost, which takes longest of all to find. What is forgotten
-    // may come back by the other's plain write.
+    // What is forgotten may come back by the other's plain write, which costs less than a block
+    // that is home and noted nowhere.
     BITS.getAndBitwiseAnd(this, ~some);
   }
 

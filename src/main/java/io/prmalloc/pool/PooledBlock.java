@@ -94,11 +94,11 @@ final class PooledBlock extends Block {
     }
   }
 
-  /** Tells that the calling thread looked for it, without a look at what is noted, in vain. */
-  void lookedForInVain() {
+  /** No longer noted where its uses are, if it is out and the calling thread holds that stripe. */
+  void forgetIfOut() {
     ReadyWord word = (ReadyWord) ready();
     if (word != null) {
-      word.correct(this);
+      word.forgetIfOut(this);
     }
   }
 

@@ -85,7 +85,7 @@ abstract class QuickWay implements Allocator {
       forget(again, bytes, depth - 1);
     } else {
       RecentBlocks.forget(recent, bytes);
-      again.lookedForInVain();
+      again.forgetIfOut();
     }
   }
 

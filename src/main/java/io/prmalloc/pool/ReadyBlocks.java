@@ -52,12 +52,13 @@ class ReadyBlocks {
   //   - both go for one block: one of them wins the claim, the other looks on;
   //   - a bit that was set is lost: a block is home and nowhere ready;
   //   - a bit that was cleared comes back: who goes for that block finds it busy, and clears it.
-  // A thief clears bits by an atomic instruction, so that what the owner notes meanwhile is not
-  // lost. From producer to consumer some bit in two hundred was, and each had to be looked for.
   // The last is also what a block is like that serves a size again and again: nobody clears its bit
   // while it is out (see ReadyWord.reopen).
-  // A free block that is nowhere ready is found by who asks the blocks themselves, before any
-  // request goes to the system: Buffer.claimAny, BlockStack.gather.
+  //
+  // A thief clears bits by an atomic instruction, so that what the owner notes meanwhile is not
+  // lost: from producer to consumer one in two hundred was, and each had to be looked for. A free
+  // block that is nowhere ready is found by who asks the blocks themselves, before any request goes
+  // to the system: Buffer.claimAny, BlockStack.gather.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published; of a slab, by release stores as its slots

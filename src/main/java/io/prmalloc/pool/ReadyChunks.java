@@ -176,7 +176,7 @@ final class ReadyChunks extends ReadyBlocks {
     for (int word = wordAt(first); word <= wordAt(last); word++) {
       ReadyWord there = word(stripe, word);
       for (long found = there.bits(first, last); found != 0; found &= found - 1) {
-        PooledBlock block = there.removeElsewhere(found);
+        PooledBlock block = there.removeAtomically(found);
         if (claim(block)) {
           moveFrom(stripe, word, first, last);
           return block;

@@ -73,8 +73,8 @@ class ReadyWord extends ReadyBits {
     return remove(bits(), found);
   }
 
-  /** The first of some blocks that are noted in another stripe's word, no longer noted then. */
-  final PooledBlock removeElsewhere(long found) {
+  /** The same for any stripe's thread: nothing is lost that is noted meanwhile. */
+  final PooledBlock removeAtomically(long found) {
     forgetAtomically(found & -found);
     return block(found);
   }
@@ -105,7 +105,7 @@ class ReadyWord extends ReadyBits {
   }
 
   /** No longer notes a block that is out, if the calling thread is the holder. */
-  final void correct(PooledBlock block) {
+  final void forgetIfOut(PooledBlock block) {
     if (isHeldByCaller()) {
       forget(block.number());
       if (block.isAtHome()) {

@@ -25,9 +25,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What is noted of free blocks when threads take turns, and what comes of it when it is wrong. */
 class ReadyChunksTest {
 
-  private static final int NONE = -1;
+  static final int NONE = -1;
 
-  private static List<Integer> take(ReadyChunks ready, int sizeClass, int count) {
+  /** Takes blocks of a size class, and tells their numbers. */
+  static List<Integer> take(ReadyChunks ready, int sizeClass, int count) {
     List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       PooledBlock block = ready.take(Buffers.bytesOf(sizeClass));
@@ -236,55 +237,6 @@ class ReadyChunksTest {
     assertEquals(65, ready.take(Buffers.bytesOf(1)).number(), "the others stay");
   }
 
-  /** A thread that borrows, while what it should have lies with one that is idle. */
-  @Test
-  void shouldGiveWhatWasReadyElsewhereWhenItWasGathered() throws Exception {
-    BinTable table = Buffers.table(true, 2, 2);
-    long small = Buffers.bytesOf(0);
-    long large = Buffers.bytesOf(1);
-    table.takeSlowly(small, 64).open(1).close();
-    int found =
-        Buffers.onAnotherStripe(
-            Stripes.many(),
-            () -> {
-              Allocation one = table.takeSlowly(large, 64).open(1);
-              Allocation two = table.takeSlowly(large, 64).open(1);
-              one.close();
-              assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
-              assertNull(table.take(small), "both of its own are ready elsewhere");
-              for (int i = 1; i < ReadyChunks.LOOKS; i++) {
-                table.countUnserved(large);
-                assertNull(table.take(small), "so far somebody may want them there");
-              }
-              table.countUnserved(large);
-              int own = 0;
-              for (PooledBlock block = table.take(small); block != null; own++) {
-                assertEquals(0, block.bin());
-                block = table.take(small);
-              }
-              two.close();
-              return own;
-            });
-    assertEquals(2, found);
-  }
-
-  @Test
-  void shouldLeaveWhatIsInUseElsewhereWhenGathering() throws Exception {
-    Buffer buffer = Buffers.buffer(0, 3);
-    ReadyChunks ready = Buffers.ready(16, buffer);
-    Allocation used = ready.take(Buffers.bytesOf(0)).open(1);
-    Stripes stripes = new Stripes(16);
-    assertEquals(1, Buffers.onAnotherStripe(stripes, () -> gather(ready, 1)));
-    used.close();
-    Callable<List<Integer>> work =
-        () -> {
-          gather(ready, ReadyChunks.LOOKS - 1);
-          return take(ready, 0, 3);
-        };
-    assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(stripes, work));
-    assertEquals(List.of(0, NONE), take(ready, 0, 2));
-  }
-
   @Test
   void shouldNotNoteWhatIsOutWhenTakingFromAnotherStripe() throws Exception {
     assumeTrue(ProcessBarrier.isSupported(), "nobody looks at the blocks");
@@ -306,30 +258,6 @@ class ReadyChunksTest {
     assertEquals(2, Long.bitCount(noted), "the two others that are home");
     assertEquals(0, noted & out.bit());
     used.close();
-  }
-
-  @Test
-  void shouldLeaveWhatIsOutThoughNotedWhenGathering() throws Exception {
-    Buffer buffer = Buffers.buffer(0, 3);
-    ReadyChunks ready = Buffers.ready(16, buffer);
-    PooledBlock block = ready.take(Buffers.bytesOf(0));
-    Allocation used = block.open(1);
-    ready.put(block);
-    Callable<List<Integer>> work =
-        () -> {
-          gather(ready, ReadyChunks.LOOKS);
-          return take(ready, 0, 3);
-        };
-    assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(new Stripes(16), work));
-    used.close();
-    assertEquals(List.of(0, NONE), take(ready, 0, 2));
-  }
-
-  private static int gather(ReadyChunks ready, int times) {
-    for (int i = 0; i < times; i++) {
-      ready.gather();
-    }
-    return times;
   }
 
   /** A size class whose blocks fill more words than one. */

@@ -65,7 +65,7 @@ public final class ReadyWordRaces {
 
     @Actor
     public void thief(II_Result result) {
-      result.r2 = word.removeElsewhere(1) == BLOCKS[0] ? 0 : 1;
+      result.r2 = word.removeAtomically(1) == BLOCKS[0] ? 0 : 1;
     }
 
     @Arbiter

@@ -126,15 +126,15 @@ class StripeBiasTest {
   }
 
   @Test
-  void shouldNoLongerNoteWhatWasLookedForInVainAndIsOut() {
+  void shouldForgetWhatIsNotedAndOut() {
     ready.takeHold();
     pair();
     long stamp = block.reopen(1);
-    block.lookedForInVain();
+    block.forgetIfOut();
     assertNotSame(block, ready.find(Buffers.bytesOf(0)));
     assertEquals(stamp, block.stamp());
     block.handle(1).close();
-    block.lookedForInVain();
+    block.forgetIfOut();
     assertSame(block, ready.find(Buffers.bytesOf(0)), "it is home");
   }
 
@@ -143,7 +143,7 @@ class StripeBiasTest {
     ready.takeHold();
     pair();
     long stamp = block.reopen(1);
-    Buffers.onAnotherStripe(stripes, Executors.callable(block::lookedForInVain));
+    Buffers.onAnotherStripe(stripes, Executors.callable(block::forgetIfOut));
     assertSame(block, ready.find(Buffers.bytesOf(0)), "still noted");
     assertEquals(stamp, block.stamp());
   }
