@@ -20,8 +20,10 @@ abstract class BlockStack {
   //             (see ReadyBlocks); a block whose bit is lost is found by `gather`.
   //   claimed   on the stack, which gives each of its numbers to one taker.
   //
-  // A pair in front is two atomic instructions, the claim and the close; by the stack alone it was
-  // three. Blocks get there by being closed while the front is open, and leave it for the stack by
+  // A pair in front is one atomic instruction, the close, where the thread holds the stripe that
+  // the
+  // front serves (see StripeBias), and else two; by the stack alone it was three. Blocks get there
+  // by being closed while the front is open, and leave it for the stack by
   // `gather`. Once the front is shut, what is closed goes to the stack, whose count is exact: the
   // owner hears of the first block and of the last one.
   //
@@ -29,7 +31,8 @@ abstract class BlockStack {
   // that, and then looks at all states; whoever closes writes the state, and then looks whether
   // somebody is to be told. One of the two sees the other, so no block stays in a front that is
   // shut. Both may see each other: then one of them wins the claim, and puts the block on the
-  // stack.
+  // stack. Only where the block has the mark of a thread that is held up in the middle of a claim
+  // nobody does: then it stays home until the next `gather`, and counts as out.
 
   /** Larger ones would be searched for long by who finds the front empty. */
   static final int MAX_CAPACITY = Long.SIZE * Long.SIZE;
@@ -42,27 +45,28 @@ abstract class BlockStack {
   /** In whole words; null for what was never taken. */
   private final PooledBlock[] blocks;
 
-  private final ReadyBlocks front;
+  private final ReadySlots front;
   private final Consumer<PooledBlock> toStack = this::push;
 
   /**
    * A stack of all, and a front that is shut.
    *
    * @param capacity from 1 to {@link #MAX_CAPACITY}
+   * @param bias of the threads that claim what is in front
    */
-  BlockStack(int capacity) {
+  BlockStack(int capacity, StripeBias bias) {
     if (capacity > MAX_CAPACITY) {
       throw new IllegalArgumentException("capacity " + capacity + " exceeds " + MAX_CAPACITY);
     }
     this.capacity = capacity;
     this.free = new IndexStack(capacity);
     this.blocks = new PooledBlock[(wordAt(capacity - 1) + 1) * Long.SIZE];
-    this.front = ReadyBlocks.ofEqual(blocks);
+    this.front = new ReadySlots(blocks, bias);
     front.tell(toStack);
   }
 
   /** Where what was just closed lies, while it is open. */
-  final ReadyBlocks front() {
+  final ReadySlots front() {
     return front;
   }
 
@@ -76,11 +80,12 @@ abstract class BlockStack {
   }
 
   private PooledBlock takeNear() {
-    PooledBlock found = front.find(0);
-    while (found != null && !found.claim()) {
-      found = front.find(0);
+    ReadyWord near = front.front(0);
+    PooledBlock block = near.takeFirst(-1L);
+    while (block == null && near.bits() != 0) {
+      block = near.takeFirst(-1L);
     }
-    return found;
+    return block;
   }
 
   private PooledBlock pop() {
@@ -125,7 +130,7 @@ abstract class BlockStack {
 
   private void push(PooledBlock block) {
     // Who else may have put it on the stack did not tell.
-    int count = block.claim() ? free.push(block.number()) : 1;
+    int count = front.claim(block) ? free.push(block.number()) : 1;
     if (count == 1 || count == capacity) {
       changed();
     }
@@ -150,13 +155,12 @@ abstract class BlockStack {
   /** Puts the blocks on the stack that are home. */
   final void gather() {
     VarHandle.fullFence();
-    for (int index = 0; index < capacity; index++) {
-      // Acquire: it may have been made by another thread, and be read before what it consists of.
-      PooledBlock block = (PooledBlock) BLOCK.getAcquire(blocks, index);
-      if (block != null && block.claim()) {
-        free.push(index);
-      }
-    }
+    showBlocks(
+        block -> {
+          if (front.claim(block)) {
+            free.push(block.number());
+          }
+        });
   }
 
   /** The blocks that were ever taken; the others are null. */
@@ -185,31 +189,30 @@ abstract class BlockStack {
     free.reopen();
   }
 
-  /** Adds up the blocks that were ever taken. */
-  final void addTo(PoolCounts counts) {
-    for (PooledBlock block : blocks) {
+  /** Shows the blocks that were ever taken. */
+  final void showBlocks(Consumer<PooledBlock> viewer) {
+    for (int index = 0; index < capacity; index++) {
+      // Acquire: it may have been made by another thread, and be read before what it consists of.
+      PooledBlock block = (PooledBlock) BLOCK.getAcquire(blocks, index);
       if (block != null) {
-        counts.add(block);
+        viewer.accept(block);
       }
     }
   }
 
+  /** Adds up the blocks that were ever taken. */
+  final void addTo(PoolCounts counts) {
+    showBlocks(counts::add);
+  }
+
   /** Lets the blocks' largest uses begin anew. */
   final void clearLargest() {
-    for (PooledBlock block : blocks) {
-      if (block != null) {
-        block.clearLargest();
-      }
-    }
+    showBlocks(PooledBlock::clearLargest);
   }
 
   /** Closes the handles on blocks that are still out, before the memory goes. */
   final void revokeAll() {
     retire();
-    for (PooledBlock block : blocks) {
-      if (block != null) {
-        block.revoke();
-      }
-    }
+    showBlocks(PooledBlock::revoke);
   }
 }

@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 
 /**
  * Which blocks may be home, a bit for each, by stripe: where every request looks that has no recent
- * block (see {@link QuickWay}), and what every close writes. Of an arena, {@link ReadyChunks}.
+ * block (see {@link QuickWay}), and what every close writes. Of an arena, {@link ReadyChunks}; of a
+ * slab, {@link ReadySlots}.
  *
  * <p>Threading: any thread.
  */
@@ -146,23 +147,10 @@ class ReadyBlocks {
   }
 
   /** Lets those who find something in a stripe's words know who holds it. */
-  final void heldBy(StripeHold hold, int stripe) {
+  public final void heldBy(StripeHold hold, int stripe) {
     for (int word = 0; word < words; word++) {
       word(stripe, word).heldBy(hold);
     }
-  }
-
-  /**
-   * Of equal blocks, which all threads share: there is one size class, of all sizes.
-   *
-   * @param blocks by number, in whole words; may be filled later
-   */
-  static ReadyBlocks ofEqual(PooledBlock[] blocks) {
-    ReadyBlocks all = new ReadyBlocks(1, Long.SIZE - 2, 0, blocks, 1, new Stripes(1));
-    long[] byWord = new long[all.words];
-    Arrays.fill(byWord, -1L);
-    all.serve(0, 0, all.words, byWord);
-    return all;
   }
 
   /**
@@ -323,7 +311,10 @@ class ReadyBlocks {
     RecentBlocks.forget(recent(), block);
   }
 
-  /** Claims a block that is home, whosever it is. */
+  /**
+   * Claims a block that is home, whosever it is; false also if another thread was in the middle of
+   * claiming it and did not get on for a while.
+   */
   boolean claim(PooledBlock block) {
     return block.claim();
   }

@@ -2,18 +2,18 @@ package io.prmalloc.pool;
 
 import static io.prmalloc.pool.BlockNumbers.wordAt;
 
-import io.prmalloc.Block;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Which chunks of the arena may be home, by stripe; and how they get from one stripe to another.
  *
  * <p>Threading: any thread.
  */
-final class ReadyChunks extends ReadyBlocks {
+final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
 
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // lies ready in another, perhaps of a thread that is idle. One such loan makes others, and in the
@@ -46,9 +46,6 @@ final class ReadyChunks extends ReadyBlocks {
 
   private final Shares shares;
   private final Stripes stripes;
-
-  /** By stripe. */
-  private final StripeHold[] holds;
 
   private final StripeBias bias;
   private final LineFetch lines = new LineFetch();
@@ -85,8 +82,8 @@ final class ReadyChunks extends ReadyBlocks {
     this.stripes = stripes;
     this.recent = RecentBlocks.of(stripes);
     this.shares = new Shares(shareCount, stripes);
-    this.holds = new StripeHold[blocks.length == 0 ? 0 : stripes.count()];
-    this.bias = new StripeBias(holds, this::heldBy);
+    this.bias = new StripeBias(stripes, blocks.length > 0, this);
+    bias.tell();
     this.idle = new long[stripes.count() * words];
     Arrays.fill(idle, -1L);
   }
@@ -134,22 +131,18 @@ final class ReadyChunks extends ReadyBlocks {
     return recent;
   }
 
-  /**
-   * {@inheritDoc} If it is another thread's for less, then that thread loses its hold on its
-   * stripe; false also if it did not get out of the way for a while.
-   */
   @Override
   boolean claim(PooledBlock block) {
-    return block.claim()
-        || holds[stripe()].claimMarked(block)
-        || (revokeFor(block) && block.claim());
+    return bias.claim(block);
   }
 
-  private boolean revokeFor(PooledBlock block) {
-    long stamp = block.stamp();
-    return Block.isHome(stamp)
-        && Block.isMarked(stamp)
-        && bias.revoke(Block.markerOf(stamp) & stripeMask, blocks);
+  @Override
+  public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
+    for (PooledBlock block : blocks) {
+      if (block != null) {
+        viewer.accept(block);
+      }
+    }
   }
 
   /**
@@ -201,12 +194,12 @@ final class ReadyChunks extends ReadyBlocks {
 
   private void move(int from, int to, int word, long found) {
     if (found != 0) {
-      if (holds[from].isSomebodys()) {
-        bias.revoke(from, blocks);
+      if (bias.holdOf(from).isSomebodys()) {
+        bias.revoke(from);
       }
       ReadyWord mine = word(to, word);
       word(from, word).moveTo(mine, found);
-      lines.fetch(holds[to], mine, found);
+      lines.fetch(bias.holdOf(to), mine, found);
     }
   }
 

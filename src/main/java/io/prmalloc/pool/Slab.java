@@ -22,8 +22,14 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   private long usesSeen;
   private int idleLooks;
 
-  Slab(SlabClass owner, MemoryRegion region, int slotBytes, int slots, Isolation isolation) {
-    super(slots);
+  Slab(
+      SlabClass owner,
+      MemoryRegion region,
+      int slotBytes,
+      int slots,
+      Isolation isolation,
+      StripeBias bias) {
+    super(slots, bias);
     this.isolation = isolation;
     this.owner = owner;
     this.region = region;

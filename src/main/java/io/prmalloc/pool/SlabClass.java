@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -78,6 +79,7 @@ final class SlabClass {
   private final Runnable grown;
 
   private final Stripes stripes;
+  private final StripeBias bias;
 
   /** The slabs that serve, by stripe; null before the first. Written under the lock. */
   private final AtomicReferenceArray<Slab> serving;
@@ -95,11 +97,13 @@ final class SlabClass {
 
   /**
    * @param fronts where the slabs that serve are found
+   * @param bias of the threads of their stripes
    * @param grown told after every slab that is taken from the source
    */
   SlabClass(
       int sizeClass,
       SlabFronts fronts,
+      StripeBias bias,
       SubAllocator source,
       Isolation isolation,
       AddressDirectory directory,
@@ -108,6 +112,7 @@ final class SlabClass {
     this.isolation = isolation;
     this.sizeClass = sizeClass;
     this.fronts = fronts;
+    this.bias = bias;
     this.slotBytes = SizeClasses.slotBytes(sizeClass);
     this.slots = slots(slotBytes);
     this.mostSpares = mostSpares(slotBytes);
@@ -218,16 +223,39 @@ final class SlabClass {
     slab.queued = false;
     slab.openFront();
     Slab exhausted = serving.getAndSet(stripe, slab);
+    // After that, which is volatile: see StripeBias.tell.
+    bias.tell(stripe, this::heldBy);
     show(stripe);
     if (exhausted != null) {
-      exhausted.shutFront();
+      shut(exhausted);
       slabChanged(exhausted);
+    }
+  }
+
+  private static void shut(Slab slab) {
+    slab.shutFront();
+    slab.front().heldBy(StripeHold.NEVER);
+  }
+
+  /** Lets those who look at the slab that serves a stripe know who holds the stripe. */
+  void heldBy(StripeHold hold, int stripe) {
+    Slab slab = serving.get(stripe);
+    if (slab != null) {
+      slab.front().heldBy(hold);
+    }
+  }
+
+  /** Shows the blocks of the slab that serves a stripe. */
+  void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
+    Slab slab = serving.get(stripe);
+    if (slab != null) {
+      slab.showBlocks(viewer);
     }
   }
 
   private Slab grow() {
     MemoryRegion region = source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
-    Slab slab = new Slab(this, region, slotBytes, slots, isolation);
+    Slab slab = new Slab(this, region, slotBytes, slots, isolation, bias);
     slabs.add(slab);
     directory.add(slab);
     bytesReserved += region.sizeBytes();
@@ -301,7 +329,7 @@ final class SlabClass {
   }
 
   private void stopServing(Slab slab) {
-    slab.shutFront();
+    shut(slab);
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       if (serving.get(stripe) == slab) {
         serving.set(stripe, null);

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
+import java.util.function.Consumer;
 
 /**
  * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec
@@ -9,7 +10,7 @@ import io.prmalloc.SubAllocator;
  *
  * <p>Threading: any thread.
  */
-final class SmallBlocks {
+final class SmallBlocks implements StripeBias.Owner {
 
   // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
   // eight threads on two processors a pair took a quarter more. But every stripe that asks for a
@@ -34,8 +35,24 @@ final class SmallBlocks {
   SmallBlocks(
       SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
     this.roomBytes = isolation.roomBytes();
+    // Nothing is held before there is a slab to serve.
+    StripeBias bias = new StripeBias(fronts.stripes(), true, this);
     for (int i = 0; i < classes.length; i++) {
-      classes[i] = new SlabClass(i, fronts, source, isolation, directory, grown);
+      classes[i] = new SlabClass(i, fronts, bias, source, isolation, directory, grown);
+    }
+  }
+
+  @Override
+  public void heldBy(StripeHold hold, int stripe) {
+    for (SlabClass slabClass : classes) {
+      slabClass.heldBy(hold, stripe);
+    }
+  }
+
+  @Override
+  public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
+    for (SlabClass slabClass : classes) {
+      slabClass.showBlocks(stripe, viewer);
     }
   }
 

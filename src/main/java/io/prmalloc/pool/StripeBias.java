@@ -1,10 +1,12 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Block;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.os.ProcessBarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 
 /**
@@ -54,6 +56,11 @@ final class StripeBias {
   // time, and for fewer again after a hold that lasted.
   // Two threads of one stripe, and threads that live on what others have, soon work as if there
   // were no bias. Virtual threads hold nothing: they are too many and too short-lived.
+  //
+  // A holder may never come back: it has ended, or its executor gives the work to others. So claims
+  // of others are counted, too, and now and then one of them revokes a hold that is ended or old.
+  // That it is soon, matters: what the JIT compiles while nobody claims for less inlines nothing of
+  // that way, and does not compile it anew.
 
   private static final VarHandle HOLDS = MethodHandles.arrayElementVarHandle(StripeHold[].class);
 
@@ -63,6 +70,9 @@ final class StripeBias {
   private static final int LONGEST_WAIT = 1 << 20;
 
   private static final int WAIT_FACTOR = 4;
+
+  /** After how many claims of others one of them looks whether a hold is ended or old. */
+  private static final int OTHERS_WAIT = 1 << 10;
 
   /** A hold that lasted so long was worth its revocation, even if others had the processor. */
   private static final long LONG_NANOS = 100_000_000;
@@ -78,7 +88,8 @@ final class StripeBias {
   /** Who holds each stripe just now. */
   private final StripeHold[] holds;
 
-  private final ObjIntConsumer<StripeHold> listener;
+  private final Stripes stripes;
+  private final Owner owner;
 
   /** By stripe, that nobody holds it. */
   private final StripeHold[] vacant;
@@ -89,29 +100,69 @@ final class StripeBias {
   /** By stripe, how many claims the next hold takes. Of who revokes. */
   private final int[] waits;
 
+  /** Whose blocks are claimed. */
+  interface Owner {
+
+    /**
+     * Says who holds a stripe from now on, or who holds it still. Of two that change it at one
+     * moment the last one is said last. Threading: any thread.
+     */
+    void heldBy(StripeHold hold, int stripe);
+
+    /**
+     * Shows the blocks among which a stripe's thread looks for one, whatever their states.
+     * Threading: any thread.
+     */
+    void showBlocks(int stripe, Consumer<PooledBlock> viewer);
+  }
+
   /**
-   * @param holds to be filled, an element for each stripe; none if there is nothing to claim
-   * @param listener told of each stripe's hold, the first one too; of two that change it at one
-   *     moment it is told the last one last
+   * Nobody holds anything, and the owner has not heard of it: see {@link #tell}.
+   *
+   * @param any whether there is anything to claim
    */
-  StripeBias(StripeHold[] holds, ObjIntConsumer<StripeHold> listener) {
-    this.holds = holds;
-    this.listener = listener;
-    this.barrier = holds.length > 0 && ProcessBarrier.isSupported();
+  StripeBias(Stripes stripes, boolean any, Owner owner) {
+    this.stripes = stripes;
+    this.owner = owner;
+    this.holds = new StripeHold[any ? stripes.count() : 0];
+    this.barrier = any && ProcessBarrier.isSupported();
     this.waits = new int[holds.length];
     int wait = barrier ? FIRST_WAIT : Integer.MAX_VALUE;
     Arrays.fill(waits, wait);
     this.vacant = new StripeHold[holds.length];
     Arrays.setAll(vacant, stripe -> StripeHold.vacant(this, stripe, wait));
     System.arraycopy(vacant, 0, holds, 0, holds.length);
+  }
+
+  /** Tells the owner who holds each stripe. */
+  void tell() {
     for (int stripe = 0; stripe < holds.length; stripe++) {
-      listener.accept(holds[stripe], stripe);
+      tell(stripe, owner::heldBy);
     }
   }
 
   /**
-   * Makes the calling thread the holder of a stripe, if there is none and it may be. Out of line:
-   * see {@link OutOfLine}.
+   * Claims a block that is home, whosever it is. If it is another thread's for less, then that
+   * thread loses its hold on its stripe; false also if it did not get out of the way for a while.
+   */
+  boolean claim(PooledBlock block) {
+    return block.claim()
+        || holds[stripes.current()].claimMarked(block)
+        || (revokeFor(block) && block.claim());
+  }
+
+  private boolean revokeFor(PooledBlock block) {
+    long stamp = block.stamp();
+    if (!Block.isHome(stamp) || !Block.isMarked(stamp)) {
+      return false;
+    }
+    int stripe = Block.markerOf(stamp) & (holds.length - 1);
+    return revoke(stripe, unmark -> unmark.accept(block));
+  }
+
+  /**
+   * Makes the calling thread the holder of a stripe, if there is none and it may be; revokes the
+   * hold of another if that is ended or old. Out of line: see {@link OutOfLine}.
    */
   void takeHold(int stripe, int depth) {
     if (depth > 0) {
@@ -122,15 +173,40 @@ final class StripeBias {
   }
 
   private void takeHold(int stripe) {
+    StripeHold seen = holdOf(stripe);
+    if (seen.isSomebodys()) {
+      vacant[stripe].waitForClaims(OTHERS_WAIT);
+      if (seen.isEnded() || isOld(seen)) {
+        revoke(stripe);
+      }
+      return;
+    }
     vacant[stripe].waitForClaims(waits[stripe]);
     if (barrier && !VirtualThreads.isCurrent()) {
-      HOLDS.compareAndSet(holds, stripe, vacant[stripe], StripeHold.ofCaller(this, stripe));
-      tell(stripe);
+      takeVacant(stripe);
     }
   }
 
-  /** Tells of a hold that has changed, and again if it does meanwhile. */
-  private void tell(int stripe) {
+  private static boolean isOld(StripeHold hold) {
+    return System.nanoTime() - hold.sinceNanos() >= LONG_NANOS;
+  }
+
+  private void takeVacant(int stripe) {
+    StripeHold mine = StripeHold.ofCaller(this, stripe, vacant[stripe]);
+    if (HOLDS.compareAndSet(holds, stripe, vacant[stripe], mine)) {
+      vacant[stripe].waitForClaims(OTHERS_WAIT);
+    }
+    tell(stripe, owner::heldBy);
+  }
+
+  /**
+   * Tells who holds a stripe, and again if that changes meanwhile.
+   *
+   * @param listener if it hears of it because what it is to tell further came later than the hold,
+   *     that came by a volatile write or so: either whoever changes the hold sees it, or the change
+   *     is seen here
+   */
+  void tell(int stripe, ObjIntConsumer<StripeHold> listener) {
     StripeHold told = null;
     for (StripeHold now = holdOf(stripe); now != told; now = holdOf(stripe)) {
       listener.accept(now, stripe);
@@ -140,38 +216,39 @@ final class StripeBias {
     }
   }
 
-  private StripeHold holdOf(int stripe) {
+  /** Who holds a stripe just now, or that nobody does. */
+  StripeHold holdOf(int stripe) {
     return (StripeHold) HOLDS.getVolatile(holds, stripe);
   }
 
   /**
-   * Takes the mark of a stripe off all blocks that are home. Nobody holds the stripe then.
+   * Takes the mark of a stripe off all blocks that are home of those it shows. Nobody holds the
+   * stripe then.
    *
-   * @param blocks all there are; null where there is none
    * @return false, and nothing has changed, if another thread was in the middle of a claim, or did
    *     the same, and did not get on for a while
    */
-  boolean revoke(int stripe, PooledBlock[] blocks) {
+  boolean revoke(int stripe) {
+    return revoke(stripe, unmark -> {});
+  }
+
+  /** The same, and off further blocks. */
+  private boolean revoke(int stripe, Consumer<Consumer<PooledBlock>> further) {
     StripeHold revoked = lock(stripe);
     if (revoked == null) {
       return false;
     }
-    for (PooledBlock block : blocks) {
-      if (block != null) {
-        block.unmark(stripe, holds.length - 1);
-      }
-    }
+    Consumer<PooledBlock> unmark = block -> block.unmark(stripe, holds.length - 1);
+    owner.showBlocks(stripe, unmark);
+    further.accept(unmark);
     if (revoked.isSomebodys()) {
-      boolean wasLong = System.nanoTime() - revoked.sinceNanos() >= LONG_NANOS;
       waits[stripe] =
-          wasLong
+          isOld(revoked)
               ? Math.max(waits[stripe] / WAIT_FACTOR, FIRST_WAIT)
               : Math.min(waits[stripe] * WAIT_FACTOR, LONGEST_WAIT);
     }
     vacant[stripe].waitForClaims(waits[stripe]);
-    // Release: whoever holds it next sees which blocks have no mark.
-    HOLDS.setRelease(holds, stripe, vacant[stripe]);
-    tell(stripe);
+    publish(stripe, vacant[stripe]);
     return true;
   }
 
@@ -189,9 +266,14 @@ final class StripeBias {
 
   private StripeHold restore(int stripe, StripeHold hold) {
     hold.revoke(false);
-    HOLDS.setRelease(holds, stripe, hold);
-    tell(stripe);
+    publish(stripe, hold);
     return null;
+  }
+
+  private void publish(int stripe, StripeHold hold) {
+    // Release: whoever holds it next sees which blocks have no mark. Volatile: see tell.
+    HOLDS.setVolatile(holds, stripe, hold);
+    tell(stripe, owner::heldBy);
   }
 
   private static boolean end(StripeHold hold) {

@@ -51,7 +51,13 @@ class StripeHold {
   @SuppressWarnings("UnusedVariable") // through REVOKED
   private boolean revoked;
 
-  /** Of a stripe that nobody holds. Plain: nearly right is enough. */
+  /** Counts the claims of those who are not the holder. */
+  private final StripeHold counter;
+
+  /**
+   * How many claims of others it takes until one of them may be the holder. Only of a {@link
+   * #counter}. Plain: nearly right is enough.
+   */
   private int claimsToWait;
 
   /** The only class there is. */
@@ -59,17 +65,17 @@ class StripeHold {
     @SuppressWarnings("UnusedVariable")
     private long pad8, pad9, pad10, pad11, pad12, pad13, pad14, pad15;
 
-    Padded(StripeBias bias, int stripe, Thread thread, int claimsToWait) {
-      super(bias, stripe, thread, claimsToWait);
+    Padded(StripeBias bias, int stripe, Thread thread, StripeHold counter) {
+      super(bias, stripe, thread, counter);
     }
   }
 
-  private StripeHold(StripeBias bias, int stripe, Thread thread, int claimsToWait) {
+  private StripeHold(StripeBias bias, int stripe, Thread thread, StripeHold counter) {
     this.bias = bias;
     this.stripe = stripe;
     this.mark = thread == null ? 0 : Block.markOfCaller();
     this.thread = thread;
-    this.claimsToWait = claimsToWait;
+    this.counter = counter == null ? this : counter;
   }
 
   /**
@@ -78,17 +84,22 @@ class StripeHold {
    * @param claimsToWait how many claims it takes until somebody does
    */
   static StripeHold vacant(StripeBias bias, int stripe, int claimsToWait) {
-    return new Padded(bias, stripe, null, claimsToWait);
+    StripeHold vacant = new Padded(bias, stripe, null, null);
+    vacant.waitForClaims(claimsToWait);
+    return vacant;
   }
 
-  /** A stripe that the calling thread holds. */
-  static StripeHold ofCaller(StripeBias bias, int stripe) {
-    return new Padded(bias, stripe, Thread.currentThread(), 0);
+  /**
+   * A stripe that the calling thread holds.
+   *
+   * @param counter counts the claims of others
+   */
+  static StripeHold ofCaller(StripeBias bias, int stripe, StripeHold counter) {
+    return new Padded(bias, stripe, Thread.currentThread(), counter);
   }
 
   // There is one compare-and-set for all: beyond a size the JIT inlines no allocation, and then a
-  // user's handle goes to the heap (see OutOfLine). Whoever is not the holder gives the holder's
-  // mark, which means nothing but at home, and goes if it is not the closer's.
+  // user's handle goes to the heap (see OutOfLine).
 
   /**
    * Claims a block that is home and has no mark but that of the calling thread, or gives null.
@@ -116,15 +127,18 @@ class StripeHold {
   }
 
   private boolean claimUnmarked(PooledBlock block, ReadyWord word) {
-    countClaim();
-    return block.claim(mark, word);
+    return block.claim(countClaim(), word);
   }
 
-  /** There may soon be a holder. */
-  private void countClaim() {
-    if (thread == null && bias != null) {
-      countDown();
+  /** The mark that the calling thread gives: none if it is not the holder, which it may soon be. */
+  private long countClaim() {
+    if (isMine()) {
+      return mark;
     }
+    if (bias != null) {
+      counter.countDown();
+    }
+    return 0;
   }
 
   private void countDown() {
@@ -162,8 +176,7 @@ class StripeHold {
   }
 
   private long openUnmarked(PooledBlock block, ReadyWord word, long bytes) {
-    countClaim();
-    long stamp = block.beginUnmarked(mark, word, bytes);
+    long stamp = block.beginUnmarked(countClaim(), word, bytes);
     if (stamp == 0) {
       block.passedOver(OutOfLine.DEPTH);
     }
@@ -210,10 +223,15 @@ class StripeHold {
    * it is not.
    */
   final boolean isBusy() {
-    return (int) BUSY.getAcquire(this) != 0 && thread.isAlive();
+    return (int) BUSY.getAcquire(this) != 0 && !isEnded();
   }
 
-  /** Waits anew; only of a stripe that nobody holds. */
+  /** Whether the holder will never claim again. */
+  final boolean isEnded() {
+    return !thread.isAlive();
+  }
+
+  /** Counts anew; only of a stripe that nobody holds. */
   final void waitForClaims(int claims) {
     claimsToWait = claims;
   }

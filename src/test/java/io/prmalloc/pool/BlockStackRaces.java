@@ -25,17 +25,23 @@ public final class BlockStackRaces {
 
   private BlockStackRaces() {}
 
+  /** It knows nothing of any slab, and so does nothing when it hears of one. */
+  static SlabClass owner(StripeBias bias) {
+    return new SlabClass(
+        SizeClasses.classOf(SLOT_BYTES, 64),
+        new SlabFronts(new Stripes(1)),
+        bias,
+        Buffers.source(),
+        Isolation.NONE,
+        new AddressDirectory(),
+        () -> {});
+  }
+
   /** A slab whose front is open, all of its slots taken. */
   private static final class Slots {
-    // It knows nothing of the slab, and so does nothing when it hears of it.
-    private static final SlabClass OWNER =
-        new SlabClass(
-            SizeClasses.classOf(SLOT_BYTES, 64),
-            new SlabFronts(new Stripes(1)),
-            Buffers.source(),
-            Isolation.NONE,
-            new AddressDirectory(),
-            () -> {});
+    private static final StripeBias BIAS = Buffers.bias((hold, stripe) -> {});
+
+    private static final SlabClass OWNER = owner(BIAS);
 
     private static final PoolObserver[] OBSERVERS = {
       new PoolObserver() {
@@ -69,7 +75,8 @@ public final class BlockStackRaces {
             Buffers.source().alloc(64, SLOTS * SLOT_BYTES),
             SLOT_BYTES,
             SLOTS,
-            Isolation.NONE);
+            Isolation.NONE,
+            BIAS);
 
     Slots() {
       slab.openFront();

@@ -39,7 +39,7 @@ class BlockStackTest {
   }
 
   private BlockStack stack(int capacity) {
-    return new BlockStack(capacity) {
+    return new BlockStack(capacity, Buffers.bias((hold, stripe) -> {})) {
       @Override
       PooledBlock create(int index) {
         return block(index);
@@ -174,7 +174,7 @@ class BlockStackTest {
   void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
     Map<Integer, Integer> tries = new HashMap<>();
     BlockStack stack =
-        new BlockStack(2) {
+        new BlockStack(2, Buffers.bias((hold, stripe) -> {})) {
           @Override
           PooledBlock create(int index) {
             if (tries.merge(index, 1, Integer::sum) == 1) {

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -74,6 +76,22 @@ final class Buffers {
     }
     Arena arena = Arena.reserve(OneRegion.INSTANCE, layout, region -> {});
     return new Buffer(bin, CHUNK_BYTES, 64, places, arena);
+  }
+
+  /** Of one stripe, and no blocks that it would show. */
+  static StripeBias bias(ObjIntConsumer<StripeHold> listener) {
+    return new StripeBias(
+        new Stripes(1),
+        true,
+        new StripeBias.Owner() {
+          @Override
+          public void heldBy(StripeHold hold, int stripe) {
+            listener.accept(hold, stripe);
+          }
+
+          @Override
+          public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {}
+        });
   }
 
   /** The blocks of some buffers, all ready with the calling thread, each bin with its own. */

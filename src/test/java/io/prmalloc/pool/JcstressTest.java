@@ -17,8 +17,8 @@ import org.openjdk.jcstress.Main;
 
 /**
  * Runs the races of this package: {@link BiasRaces}, {@link BlockRaces}, {@link BlockStackRaces},
- * {@link BufferRaces}, {@link IndexStackRaces}, {@link PoolRaces} and {@link ReadyWordRaces}. In
- * short form here; the profile {@code proof} runs them in full.
+ * {@link BufferRaces}, {@link IndexStackRaces}, {@link PoolRaces}, {@link ReadyWordRaces} and
+ * {@link SlotBiasRaces}. In short form here; the profile {@code proof} runs them in full.
  */
 class JcstressTest {
 

@@ -79,7 +79,7 @@ class LineFetchTest {
       blocks[number].readyIn(ReadyBlocks.NONE, number);
     }
     ReadyWord word = ReadyWord.of(blocks, 0);
-    StripeHold hold = StripeHold.ofCaller(null, 0);
+    StripeHold hold = StripeHold.ofCaller(null, 0, null);
     long some = 0xF0F0_F0F0_F0F0_F0F0L;
 
     // As many as see both ways, timed and not.
@@ -97,7 +97,7 @@ class LineFetchTest {
   @Test
   void shouldMarkNothingForAnotherThreadsHold() throws InterruptedException {
     PooledBlock[] blocks = Buffers.buffer(0, 64).blocks().toArray(PooledBlock[]::new);
-    StripeHold hold = StripeHold.ofCaller(null, 0);
+    StripeHold hold = StripeHold.ofCaller(null, 0, null);
     Thread other = new Thread(() -> lines.fetch(hold, ReadyWord.of(blocks, 0), -1L));
     other.start();
     other.join();

@@ -15,6 +15,7 @@ import io.prmalloc.os.ProcessBarrier;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
@@ -28,12 +29,15 @@ class StripeBiasTest {
 
   private static final int STRIPES = 16;
   private static final int FIRST_WAIT = 64;
+  private static final int OTHERS_WAIT = 1024;
+  private static final int LONG_MILLIS = 110;
   private static final int LATE_ROUNDS = 400_000;
   private static final int LATE_WRITES = 30;
   private static final int LONGEST_PAUSE = 100;
   private static final int FAR_BYTES = 64 << 20;
 
   private final Stripes stripes = new Stripes(STRIPES);
+  private final int callerStripe = stripes.current();
   private final Buffer buffer = Buffers.buffer(0, 3);
   private final ReadyChunks ready = Buffers.ready(STRIPES, buffer);
   private final PooledBlock block = buffer.blocks().get(0);
@@ -234,6 +238,78 @@ class StripeBiasTest {
   }
 
   @Test
+  void shouldGiveNoMarkWhenAnotherThreadHoldsTheStripe() throws Exception {
+    onThisStripe(ready::takeHold);
+    PooledBlock taken = ready.take(Buffers.bytesOf(0));
+    assertSame(block, taken);
+    assertFalse(isMarked());
+    taken.giveUp();
+  }
+
+  @Test
+  void shouldBeHeldByAnotherThreadSoonWhenTheHolderHasEnded() throws Exception {
+    onThisStripe(ready::takeHold);
+    pairs(OTHERS_WAIT);
+    assertFalse(isMarked());
+    // The look, as many claims as a hold takes after one that was revoked soon, and two to mark.
+    pairs(1 + 4 * FIRST_WAIT + 3);
+    assertTrue(isMarked());
+  }
+
+  @Test
+  void shouldBeHeldByAnotherThreadAtLastWhenTheHolderIsIdle() throws Exception {
+    CountDownLatch done = new CountDownLatch(1);
+    CountDownLatch held = new CountDownLatch(1);
+    Thread holder = null;
+    while (held.getCount() > 0) {
+      Thread candidate =
+          new Thread(
+              () -> {
+                if (stripes.current() == callerStripe) {
+                  ready.takeHold();
+                  held.countDown();
+                  awaitQuietly(done);
+                }
+              });
+      candidate.start();
+      holder = candidate;
+      while (candidate.isAlive() && held.getCount() > 0) {
+        Thread.onSpinWait();
+      }
+    }
+    Thread.sleep(LONG_MILLIS);
+    pairs(OTHERS_WAIT + 1 + 4 * FIRST_WAIT + 3);
+    assertTrue(isMarked());
+    done.countDown();
+    holder.join();
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** On another thread of this stripe, which is ended then. */
+  private void onThisStripe(Runnable work) throws Exception {
+    AtomicBoolean done = new AtomicBoolean();
+    while (!done.get()) {
+      Thread thread =
+          new Thread(
+              () -> {
+                if (stripes.current() == callerStripe) {
+                  work.run();
+                  done.set(true);
+                }
+              });
+      thread.start();
+      thread.join();
+    }
+  }
+
+  @Test
   void shouldBeClaimedWhenItsThreadHasEnded() throws Exception {
     Thread holder =
         new Thread(
@@ -294,40 +370,39 @@ class StripeBiasTest {
 
   @Test
   void shouldKeepTheHoldWhenTheHolderIsInTheMiddleOfAClaim() throws Exception {
-    StripeHold[] holds = new StripeHold[1];
     StripeHold[] told = new StripeHold[1];
-    StripeBias bias = new StripeBias(holds, (hold, stripe) -> told[stripe] = hold);
-    assertSame(holds[0], told[0], "the first one, too");
+    StripeBias bias = Buffers.bias((hold, stripe) -> told[stripe] = hold);
+    bias.tell();
+    assertSame(bias.holdOf(0), told[0], "the first one, too");
     bias.takeHold(0, 0);
-    StripeHold hold = holds[0];
+    StripeHold hold = bias.holdOf(0);
+    assertTrue(hold.isSomebodys());
     assertSame(hold, told[0]);
-    PooledBlock[] none = {};
     assertTrue(hold.begin());
-    assertFalse(onAnotherThread(() -> bias.revoke(0, none)), "it waits, and gives up");
-    assertSame(hold, holds[0]);
+    assertFalse(onAnotherThread(() -> bias.revoke(0)), "it waits, and gives up");
+    assertSame(hold, bias.holdOf(0));
     assertSame(hold, told[0]);
     hold.end();
     assertTrue(hold.begin(), "as if nothing had been");
     hold.end();
-    assertTrue(onAnotherThread(() -> bias.revoke(0, none)));
-    assertFalse(holds[0].isSomebodys());
-    assertSame(holds[0], told[0]);
+    assertTrue(onAnotherThread(() -> bias.revoke(0)));
+    assertFalse(bias.holdOf(0).isSomebodys());
+    assertSame(bias.holdOf(0), told[0]);
     assertFalse(hold.begin());
     hold.end();
   }
 
   @Test
   void shouldRevokeWhenTheHolderEndedInTheMiddleOfAClaim() throws Exception {
-    StripeHold[] holds = new StripeHold[1];
-    StripeBias bias = new StripeBias(holds, (hold, stripe) -> {});
+    StripeBias bias = Buffers.bias((hold, stripe) -> {});
     assertTrue(
         onAnotherThread(
             () -> {
               bias.takeHold(0, 0);
-              return holds[0].begin();
+              return bias.holdOf(0).begin();
             }));
-    assertTrue(holds[0].isSomebodys());
-    assertTrue(bias.revoke(0, new PooledBlock[0]));
+    assertTrue(bias.holdOf(0).isSomebodys());
+    assertTrue(bias.revoke(0));
   }
 
   private static boolean onAnotherThread(Callable<Boolean> work) throws Exception {

@@ -1,0 +1,40 @@
+package io.prmalloc.pool;
+
+import static io.prmalloc.pool.BlockNumbers.wordAt;
+
+import java.util.Arrays;
+
+/**
+ * Which slots of a slab may be home. All threads share them, and there is one size class, of all
+ * sizes.
+ *
+ * <p>Threading: any thread.
+ */
+final class ReadySlots extends ReadyBlocks {
+
+  private final StripeBias bias;
+
+  /**
+   * Of a slab that serves nobody.
+   *
+   * @param blocks by number, in whole words; may be filled later
+   * @param bias of the threads that claim them
+   */
+  ReadySlots(PooledBlock[] blocks, StripeBias bias) {
+    super(1, Long.SIZE - 2, 0, blocks, 1, new Stripes(1));
+    this.bias = bias;
+    long[] byWord = new long[wordAt(blocks.length)];
+    Arrays.fill(byWord, -1L);
+    serve(0, 0, byWord.length, byWord);
+  }
+
+  /** Lets those who find something here know who holds the stripe that the slab serves. */
+  void heldBy(StripeHold hold) {
+    heldBy(hold, 0);
+  }
+
+  @Override
+  boolean claim(PooledBlock block) {
+    return bias.claim(block);
+  }
+}
