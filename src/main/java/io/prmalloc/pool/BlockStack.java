@@ -6,6 +6,8 @@ import io.prmalloc.OutOfLine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 
 /**
  * Equal blocks: the slots of a slab. What was just closed is ready in front of a stack of the rest.
@@ -48,6 +50,10 @@ abstract class BlockStack {
   private final ReadySlots front;
   private final Consumer<PooledBlock> toStack = this::push;
 
+  // Made once, for to make them costs heap.
+  private final IntConsumer toFront = this::bringToFront;
+  private final IntPredicate made;
+
   /**
    * A stack of all, and a front that is shut.
    *
@@ -61,6 +67,7 @@ abstract class BlockStack {
     this.capacity = capacity;
     this.free = new IndexStack(capacity);
     this.blocks = new PooledBlock[(wordAt(capacity - 1) + 1) * Long.SIZE];
+    this.made = index -> blocks[index] != null;
     this.front = new ReadySlots(blocks, bias);
     front.tell(toStack);
   }
@@ -72,11 +79,37 @@ abstract class BlockStack {
 
   /** Takes a block, or gives null if none is free. */
   final PooledBlock allocate() {
-    PooledBlock block = takeNear();
-    if (block == null) {
-      block = front.takeFurther(0);
+    PooledBlock block = takeReady();
+    return block != null ? block : pop();
+  }
+
+  /**
+   * The same for a thread of those that the front serves, if it is open: before it takes one from
+   * the stack, all come to the front that were ever taken.
+   */
+  final PooledBlock allocateServed() {
+    PooledBlock block = takeReady();
+    if (block == null && free.popWhile(made, toFront) > 0) {
+      block = takeReady();
+      // Whoever shut the front meanwhile may have looked before they came.
+      VarHandle.fullFence();
+      if (front.isTold()) {
+        gather();
+      }
     }
     return block != null ? block : pop();
+  }
+
+  /** From the stack. */
+  private void bringToFront(int index) {
+    PooledBlock block = blocks[index];
+    block.giveUp();
+    front.put(block);
+  }
+
+  private PooledBlock takeReady() {
+    PooledBlock block = takeNear();
+    return block != null ? block : front.takeFurther(0);
   }
 
   private PooledBlock takeNear() {

@@ -2,6 +2,8 @@ package io.prmalloc.pool;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 
 /**
  * A lock-free stack of the numbers 0 to capacity − 1, each at most once: the free chunks of one
@@ -81,13 +83,52 @@ final class IndexStack {
       if (count == 0) {
         return -1;
       }
-      int top = (int) (seen & FIELD);
-      long changed =
-          ((seen & TAG_MASK) + TAG_ONE) | (long) (count - 1) << COUNT_SHIFT | (next[top] & FIELD);
+      int top = top(seen);
+      long changed = after(seen, count - 1, next[top]);
       if (HEAD.compareAndSet(this, seen, changed)) {
         return top;
       }
       Thread.onSpinWait();
+    }
+  }
+
+  /**
+   * Takes what is on top as far as it is wanted, all at once.
+   *
+   * @param wanted may be asked about any number, and often
+   * @param taker gets the numbers one by one when they are taken, the top first
+   * @return how many
+   */
+  int popWhile(IntPredicate wanted, IntConsumer taker) {
+    while (true) {
+      long seen = head;
+      int taken = 0;
+      int top = top(seen);
+      // A link that is changed meanwhile may lead anywhere, but the head is changed with it.
+      while (taken < count(seen) && top < next.length && wanted.test(top)) {
+        top = next[top];
+        taken++;
+      }
+      if (taken == 0) {
+        return 0;
+      }
+      long changed = after(seen, count(seen) - taken, top);
+      if (HEAD.compareAndSet(this, seen, changed)) {
+        give(top(seen), taken, taker);
+        return taken;
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Of numbers that the caller took, which are linked as they were. */
+  private void give(int first, int count, IntConsumer taker) {
+    int index = first;
+    for (int i = 0; i < count; i++) {
+      // Before it is given, for it may be pushed.
+      int below = next[index];
+      taker.accept(index);
+      index = below;
     }
   }
 
@@ -100,8 +141,8 @@ final class IndexStack {
     while (true) {
       long seen = head;
       int count = count(seen) + 1;
-      next[index] = (int) (seen & FIELD);
-      long changed = ((seen & TAG_MASK) + TAG_ONE) | (long) count << COUNT_SHIFT | index;
+      next[index] = top(seen);
+      long changed = after(seen, count, index);
       if (HEAD.compareAndSet(this, seen, changed)) {
         return count;
       }
@@ -121,7 +162,7 @@ final class IndexStack {
         return false;
       }
       // Count 0, the top stays: reopen() finds the links as they were.
-      long changed = ((seen & TAG_MASK) + TAG_ONE) | (seen & FIELD);
+      long changed = after(seen, 0, top(seen));
       if (HEAD.compareAndSet(this, seen, changed)) {
         return true;
       }
@@ -131,7 +172,16 @@ final class IndexStack {
   /** Undoes {@link #retire}. Only for whoever closed it. */
   void reopen() {
     long seen = head;
-    head = ((seen & TAG_MASK) + TAG_ONE) | (long) next.length << COUNT_SHIFT | (seen & FIELD);
+    head = after(seen, next.length, top(seen));
+  }
+
+  /** The head that follows one. */
+  private static long after(long head, int count, int top) {
+    return ((head & TAG_MASK) + TAG_ONE) | (long) count << COUNT_SHIFT | (top & FIELD);
+  }
+
+  private static int top(long head) {
+    return (int) (head & FIELD);
   }
 
   private static int count(long head) {

@@ -143,7 +143,12 @@ final class SlabClass {
 
   /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */
   PooledBlock takeServed() {
-    return takeFrom(serving.get(stripes.current()));
+    return takeServed(stripes.current());
+  }
+
+  private PooledBlock takeServed(int stripe) {
+    Slab slab = serving.get(stripe);
+    return slab == null ? null : slab.allocateServed();
   }
 
   /** Lets nobody find the slabs that serve, or again all. */
@@ -185,7 +190,7 @@ final class SlabClass {
         throw new IllegalStateException("allocator is closed");
       }
       int stripe = stripes.current();
-      PooledBlock block = takeFrom(serving.get(stripe));
+      PooledBlock block = takeServed(stripe);
       while (block == null) {
         Slab next = withFreeSlots.poll();
         if (next == null && serving.get(stripe) != null) {
@@ -195,7 +200,7 @@ final class SlabClass {
           }
         }
         serve(stripe, next != null ? next : grow());
-        block = takeFrom(serving.get(stripe));
+        block = takeServed(stripe);
       }
       return block;
     } finally {

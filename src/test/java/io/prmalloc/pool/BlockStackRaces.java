@@ -156,6 +156,40 @@ public final class BlockStackRaces {
     }
   }
 
+  /** What is on the stack is on its way to the front when that is shut. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 1", "2, 1"},
+      expect = ACCEPTABLE,
+      desc = "one of two is taken, the other is on the stack")
+  @Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "on its way back to the stack")
+  @State
+  public static class TakeServedVsShut {
+    private final Slots slots = new Slots();
+
+    public TakeServedVsShut() {
+      slots.close(1);
+      slots.close(2);
+      slots.slab.gather();
+    }
+
+    @Actor
+    public void take(II_Result result) {
+      PooledBlock block = slots.slab.allocateServed();
+      result.r1 = block == null ? 0 : block.number() + 1;
+    }
+
+    @Actor
+    public void shut() {
+      slots.slab.shutFront();
+    }
+
+    @Arbiter
+    public void look(II_Result result) {
+      result.r2 = slots.slab.freeBlocks();
+    }
+  }
+
   @JCStressTest
   @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "closed, and nothing goes out any more")
   @Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "one was out, so it stays open, and has both")

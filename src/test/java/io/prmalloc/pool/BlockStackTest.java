@@ -147,6 +147,38 @@ class BlockStackTest {
   }
 
   @Test
+  void shouldBringToTheFrontAtOnceWhatWasTakenBefore() {
+    BlockStack stack = stack(150);
+    PooledBlock[] some = new PooledBlock[100];
+    for (int i = 0; i < some.length; i++) {
+      some[i] = stack.allocateServed();
+    }
+    for (PooledBlock block : some) {
+      comeHome(block);
+    }
+    assertEquals(150, stack.freeBlocks());
+    stack.openFront();
+    PooledBlock block = stack.allocateServed();
+    assertTrue(Arrays.asList(some).contains(block));
+    assertEquals(50, stack.freeBlocks(), "those that are not made yet");
+    assertEquals(99, Arrays.stream(some).filter(PooledBlock::isAtHome).count());
+    assertEquals(block, stack.blocks()[0], "the lowest first");
+    comeHome(block);
+    assertEquals(100, Arrays.stream(takeAll(stack, 150)).filter(List.of(some)::contains).count());
+  }
+
+  @Test
+  void shouldBringNothingToTheFrontForOthers() {
+    BlockStack stack = stack(2);
+    PooledBlock[] both = takeAll(stack, 2);
+    comeHome(both[0]);
+    comeHome(both[1]);
+    stack.openFront();
+    assertSame(both[1], stack.allocate());
+    assertEquals(1, stack.freeBlocks());
+  }
+
+  @Test
   void shouldRetireOnlyWhenNoBlockIsOut() {
     BlockStack stack = stack(2);
     stack.openFront();

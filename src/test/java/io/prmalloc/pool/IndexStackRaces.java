@@ -53,6 +53,33 @@ public final class IndexStackRaces {
     }
   }
 
+  /** All that is there, and a number that comes; the taker gets what was on top, in a row. */
+  @JCStressTest
+  @Outcome(
+      id = {"23, 1, 1", "123, 3, 0"},
+      expect = ACCEPTABLE,
+      desc = "it came after, or before")
+  @State
+  public static class PopAllVsPush {
+    private final IndexStack stack = new IndexStack(3);
+    private final int held = stack.pop();
+
+    @Actor
+    public void all(III_Result result) {
+      stack.popWhile(index -> true, index -> result.r1 = result.r1 * 10 + index + 1);
+    }
+
+    @Actor
+    public void push(III_Result result) {
+      result.r2 = stack.push(held);
+    }
+
+    @Arbiter
+    public void look(III_Result result) {
+      result.r3 = drain(stack);
+    }
+  }
+
   /**
    * The ABA problem: between one pop's look at the top's link and its compare-and-set the other
    * thread takes two, puts something else under, and the first one back on top, so that count and

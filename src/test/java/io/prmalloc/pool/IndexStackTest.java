@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
@@ -63,6 +65,45 @@ class IndexStackTest {
     for (int i = 0; i < capacity; i++) {
       assertEquals(i, stack.pop());
     }
+  }
+
+  @Test
+  void shouldGiveAtOnceWhatIsOnTopAndWanted() {
+    IndexStack stack = new IndexStack(5);
+    for (int i = 0; i < 3; i++) {
+      stack.pop();
+    }
+    stack.push(1);
+    stack.push(0);
+    // From the top: 0, 1, 3, 4.
+    List<Integer> taken = new ArrayList<>();
+    assertEquals(0, stack.popWhile(index -> index == 1, taken::add), "the top is not wanted");
+    assertEquals(2, stack.popWhile(index -> index < 2, taken::add));
+    assertEquals(List.of(0, 1), taken);
+    assertEquals(2, stack.size());
+    assertEquals(2, stack.popWhile(index -> true, taken::add));
+    assertEquals(List.of(0, 1, 3, 4), taken);
+    assertEquals(0, stack.size());
+    assertEquals(0, stack.popWhile(index -> true, taken::add));
+    assertEquals(-1, stack.pop());
+    assertEquals(1, stack.push(3));
+    assertEquals(3, stack.pop());
+  }
+
+  @Test
+  void shouldGiveWhatIsPushedAsItIsGiven() {
+    IndexStack stack = new IndexStack(3);
+    List<Integer> taken = new ArrayList<>();
+    int count =
+        stack.popWhile(
+            index -> true,
+            index -> {
+              taken.add(index);
+              stack.push(index);
+            });
+    assertEquals(3, count);
+    assertEquals(List.of(0, 1, 2), taken);
+    assertEquals(3, stack.size());
   }
 
   @Test
