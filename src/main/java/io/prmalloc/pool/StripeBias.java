@@ -40,7 +40,7 @@ final class StripeBias {
   // is waited for. Or it did not, and looks at `revoked` after the barrier: then it claims nothing.
   // The holder's own write and read need no barrier between them, only to stay in their order,
   // which opaque accesses do (see ProcessBarrier). Where there is no such barrier nobody ever holds
-  // anything, and all is as if this class were not there.
+  // anything, and all is as if this class were not there; it may come later, so it is asked again.
   //
   // A thread that lost its hold may be anywhere on the left side, and write busy late. So each hold
   // is an object of its own, with its own busy and revoked, and is never taken up again.
@@ -82,8 +82,12 @@ final class StripeBias {
 
   private static final int YIELDS = 50;
 
-  /** Asked when the plan is made, for to find out may take a tenth of a second. */
-  private final boolean barrier;
+  /**
+   * Whether there is the barrier. Asked first when this is made, for to find out may take a tenth
+   * of a second then; where there is none, it may be there later, and that is found out at once.
+   * Plain: it goes from no to yes, once.
+   */
+  private boolean barrier;
 
   /** Who holds each stripe just now. */
   private final StripeHold[] holds;
@@ -127,7 +131,7 @@ final class StripeBias {
     this.holds = new StripeHold[any ? stripes.count() : 0];
     this.barrier = any && ProcessBarrier.isSupported();
     this.waits = new int[holds.length];
-    int wait = barrier ? FIRST_WAIT : Integer.MAX_VALUE;
+    int wait = barrier ? FIRST_WAIT : LONGEST_WAIT;
     Arrays.fill(waits, wait);
     this.vacant = new StripeHold[holds.length];
     Arrays.setAll(vacant, stripe -> StripeHold.vacant(this, stripe, wait));
@@ -182,6 +186,7 @@ final class StripeBias {
       return;
     }
     vacant[stripe].waitForClaims(waits[stripe]);
+    barrier = barrier || ProcessBarrier.isSupported();
     if (barrier && !VirtualThreads.isCurrent()) {
       takeVacant(stripe);
     }
@@ -202,9 +207,8 @@ final class StripeBias {
   /**
    * Tells who holds a stripe, and again if that changes meanwhile.
    *
-   * @param listener if it hears of it because what it is to tell further came later than the hold,
-   *     that came by a volatile write or so: either whoever changes the hold sees it, or the change
-   *     is seen here
+   * @param listener may pass it on to what became of the stripe by a volatile write before: whoever
+   *     changes the hold next sees that, or the change is seen here
    */
   void tell(int stripe, ObjIntConsumer<StripeHold> listener) {
     StripeHold told = null;
