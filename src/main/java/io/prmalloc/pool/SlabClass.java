@@ -276,7 +276,7 @@ final class SlabClass {
       if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
         return;
       }
-      if (!slab.allHome() || otherSpares(slab) < mostSpares) {
+      if (!slab.allHome() || !hasAllSparesBeside(slab)) {
         if (!slab.queued && slab.freeBlocks() > 0) {
           slab.queued = true;
           withFreeSlots.add(slab);
@@ -289,13 +289,16 @@ final class SlabClass {
     }
   }
 
-  /** How many slabs beside this one have all their slots and do not serve, or as many as may. */
-  private long otherSpares(Slab slab) {
+  /** Whether as many slabs as may beside this one have all their slots and do not serve. */
+  private boolean hasAllSparesBeside(Slab slab) {
+    int spares = 0;
     // Where thousands of slabs come home one by one, the first ones found say enough.
-    return withFreeSlots.stream()
-        .filter(other -> other != slab && other.allHome())
-        .limit(mostSpares)
-        .count();
+    for (Slab other : withFreeSlots) {
+      if (other != slab && other.allHome() && ++spares == mostSpares) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void giveBack(Slab slab) {
