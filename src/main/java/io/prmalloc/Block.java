@@ -99,7 +99,9 @@ public abstract class Block extends BlockOpening {
 
   /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
   private boolean end(long stamp) {
-    return (stamp & BlockState.UNUSUAL) == markOfCaller() ? endOwn(stamp) : endOther(stamp);
+    return (stamp & (BlockState.UNUSUAL | BlockState.MARK)) == markOfCaller()
+        ? endOwn(stamp)
+        : endOther(stamp);
   }
 
   /** Of a use with the closer's mark and nothing else, which stays: it is noted where it was. */
@@ -116,13 +118,12 @@ public abstract class Block extends BlockOpening {
   }
 
   private boolean endOther(long stamp) {
-    return (stamp & BlockState.UNUSUAL) == 0
-        ? endPlain(stamp, stamp + BlockState.TO_HOME)
-        : endUnusual(stamp);
+    return (stamp & BlockState.UNUSUAL) == 0 ? endPlain(stamp) : endUnusual(stamp);
   }
 
-  private boolean endPlain(long stamp, long home) {
-    if (!change(stamp, home)) {
+  /** Of a use without a mark, or with another thread's, which goes. */
+  private boolean endPlain(long stamp) {
+    if (!change(stamp, BlockState.home(stamp + BlockState.TO_HOME))) {
       return false;
     }
     recycle();
@@ -155,20 +156,7 @@ public abstract class Block extends BlockOpening {
   }
 
   private boolean endUnusual(long stamp) {
-    return BlockState.isConfined(stamp) ? endConfined(stamp) : endShared(stamp);
-  }
-
-  private boolean endShared(long stamp) {
-    return (stamp & (BlockState.OBSERVED | BlockState.ISOLATED)) == 0
-        ? endForeign(stamp, OutOfLine.DEPTH)
-        : endOver(stamp);
-  }
-
-  /** Of a use with another thread's mark, which goes. Out of line: see {@link OutOfLine}. */
-  private boolean endForeign(long stamp, int depth) {
-    return depth > 0
-        ? endForeign(stamp, depth - 1)
-        : endPlain(stamp, BlockState.home(stamp + BlockState.TO_HOME));
+    return BlockState.isConfined(stamp) ? endConfined(stamp) : endOver(stamp);
   }
 
   private boolean endConfined(long stamp) {

@@ -53,8 +53,8 @@ final class BlockState {
   static final long MARK = (1 << USE_SHIFT) - (1 << MARK_SHIFT);
   private static final long AWAY = CLAIMED | LIVE | OBSERVED | ISOLATED;
 
-  /** What a stamp may have beside its use. */
-  static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED | MARK;
+  /** What few stamps have beside their use. */
+  static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED;
 
   /** From live to the next home; from observed or isolated and live to over. */
   static final long TO_HOME = (1 << USE_SHIFT) - LIVE;
