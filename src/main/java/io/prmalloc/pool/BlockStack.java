@@ -23,11 +23,11 @@ abstract class BlockStack {
   //   claimed   on the stack, which gives each of its numbers to one taker.
   //
   // A pair in front is one atomic instruction, the close, where the thread holds the stripe that
-  // the
-  // front serves (see StripeBias), and else two; by the stack alone it was three. Blocks get there
-  // by being closed while the front is open, and leave it for the stack by
-  // `gather`. Once the front is shut, what is closed goes to the stack, whose count is exact: the
-  // owner hears of the first block and of the last one.
+  // the front serves (see StripeBias), and else two; by the stack alone it was three, on a longer
+  // way. Blocks get to the front by being closed while it is open, or from the stack, all at once,
+  // when nothing is there. They leave it for the stack by `gather`. Once the front is shut, what is
+  // closed goes to the stack, whose count is exact: the owner hears of the first block and of the
+  // last one.
   //
   // The front is shut while somebody is told of blocks that come home. Whoever shuts it writes
   // that, and then looks at all states; whoever closes writes the state, and then looks whether
@@ -84,12 +84,14 @@ abstract class BlockStack {
   }
 
   /**
-   * The same for a thread of those that the front serves, if it is open: before it takes one from
-   * the stack, all come to the front that were ever taken.
+   * The same for a thread of those that the front serves, if it is open. If that thread holds its
+   * stripe, then before it takes one from the stack all come to the front that were ever taken.
    */
   final PooledBlock allocateServed() {
     PooledBlock block = takeReady();
-    if (block == null && free.popWhile(made, toFront) > 0) {
+    // Not for others: where several threads write the bits in front, one write by a thread that was
+    // held up may lose them all.
+    if (block == null && front.isHeldByCaller() && free.popWhile(made, toFront) > 0) {
       block = takeReady();
       // Whoever shut the front meanwhile may have looked before they came.
       VarHandle.fullFence();
@@ -190,7 +192,8 @@ abstract class BlockStack {
     VarHandle.fullFence();
     showBlocks(
         block -> {
-          if (front.claim(block)) {
+          // Asked first, for most are out, and of those nothing more is read.
+          if (block.isAtHome() && front.claim(block)) {
             free.push(block.number());
           }
         });

@@ -33,6 +33,11 @@ final class ReadySlots extends ReadyBlocks {
     heldBy(hold, 0);
   }
 
+  /** Whether the calling thread holds that stripe, or did a moment ago. */
+  boolean isHeldByCaller() {
+    return word(0, 0).isHeldByCaller();
+  }
+
   @Override
   boolean claim(PooledBlock block) {
     return bias.claim(block);

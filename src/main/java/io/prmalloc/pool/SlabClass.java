@@ -208,20 +208,30 @@ final class SlabClass {
     }
   }
 
-  /** A slot of a slab that serves another stripe, or one that no bit tells of, or null. */
+  /**
+   * A slot of the slab that serves a stripe, of which no bit tells, or one of a slab that serves
+   * another; or null.
+   */
   private PooledBlock takeFromOthers(int stripe) {
-    PooledBlock block = null;
+    // Its own first. Where two threads of a stripe lose bits, each would soon live on other
+    // stripes' slabs, and by its closes have bits lost there, too, until hardly any are left.
+    PooledBlock block = takeGathered(stripe);
     for (int i = 1; i < stripes.count() && block == null; i++) {
       block = takeFrom(serving.get(stripes.after(stripe, i)));
     }
-    for (int i = 0; i < stripes.count() && block == null; i++) {
-      Slab slab = serving.get(stripes.after(stripe, i));
-      if (slab != null) {
-        slab.gather();
-        block = takeFrom(slab);
-      }
+    for (int i = 1; i < stripes.count() && block == null; i++) {
+      block = takeGathered(stripes.after(stripe, i));
     }
     return block;
+  }
+
+  private PooledBlock takeGathered(int stripe) {
+    Slab slab = serving.get(stripe);
+    if (slab == null) {
+      return null;
+    }
+    slab.gather();
+    return slab.allocate();
   }
 
   private void serve(int stripe, Slab slab) {

@@ -58,9 +58,9 @@ final class StripeBias {
   // were no bias. Virtual threads hold nothing: they are too many and too short-lived.
   //
   // A holder may never come back: it has ended, or its executor gives the work to others. So claims
-  // of others are counted, too, and now and then one of them revokes a hold that is ended or old.
-  // That it is soon, matters: what the JIT compiles while nobody claims for less inlines nothing of
-  // that way, and does not compile it anew.
+  // of others are counted, too, and after a thousand one of them revokes. If the holder works, too,
+  // the stripe soon is nobody's, as above. A thousand is few: what the JIT compiles while nobody
+  // claims for less inlines nothing of that way, and is not compiled anew.
 
   private static final VarHandle HOLDS = MethodHandles.arrayElementVarHandle(StripeHold[].class);
 
@@ -71,7 +71,7 @@ final class StripeBias {
 
   private static final int WAIT_FACTOR = 4;
 
-  /** After how many claims of others one of them looks whether a hold is ended or old. */
+  /** After how many claims of others a hold is revoked. */
   private static final int OTHERS_WAIT = 1 << 10;
 
   /** A hold that lasted so long was worth its revocation, even if others had the processor. */
@@ -165,8 +165,8 @@ final class StripeBias {
   }
 
   /**
-   * Makes the calling thread the holder of a stripe, if there is none and it may be; revokes the
-   * hold of another if that is ended or old. Out of line: see {@link OutOfLine}.
+   * Makes the calling thread the holder of a stripe, if that is its own, has none, and may have
+   * one; revokes the hold of another. Out of line: see {@link OutOfLine}.
    */
   void takeHold(int stripe, int depth) {
     if (depth > 0) {
@@ -177,26 +177,22 @@ final class StripeBias {
   }
 
   private void takeHold(int stripe) {
-    StripeHold seen = holdOf(stripe);
-    if (seen.isSomebodys()) {
+    if (holdOf(stripe).isSomebodys()) {
       vacant[stripe].waitForClaims(OTHERS_WAIT);
-      if (seen.isEnded() || isOld(seen)) {
-        revoke(stripe);
-      }
-      return;
-    }
-    vacant[stripe].waitForClaims(waits[stripe]);
-    barrier = barrier || ProcessBarrier.isSupported();
-    if (barrier && !VirtualThreads.isCurrent()) {
+      revoke(stripe);
+    } else {
+      vacant[stripe].waitForClaims(waits[stripe]);
       takeVacant(stripe);
     }
   }
 
-  private static boolean isOld(StripeHold hold) {
-    return System.nanoTime() - hold.sinceNanos() >= LONG_NANOS;
-  }
-
   private void takeVacant(int stripe) {
+    barrier = barrier || ProcessBarrier.isSupported();
+    // A hold of another stripe than its thread's own would not be found by the mark that it gives,
+    // and so not be revoked.
+    if (!barrier || stripe != stripes.current() || VirtualThreads.isCurrent()) {
+      return;
+    }
     StripeHold mine = StripeHold.ofCaller(this, stripe, vacant[stripe]);
     if (HOLDS.compareAndSet(holds, stripe, vacant[stripe], mine)) {
       vacant[stripe].waitForClaims(OTHERS_WAIT);
@@ -272,6 +268,10 @@ final class StripeBias {
     hold.revoke(false);
     publish(stripe, hold);
     return null;
+  }
+
+  private static boolean isOld(StripeHold hold) {
+    return System.nanoTime() - hold.sinceNanos() >= LONG_NANOS;
   }
 
   private void publish(int stripe, StripeHold hold) {

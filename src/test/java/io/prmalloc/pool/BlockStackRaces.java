@@ -175,6 +175,7 @@ public final class BlockStackRaces {
 
     @Actor
     public void take(II_Result result) {
+      slots.slab.front().heldBy(StripeHold.ofCaller(null, 0, null));
       PooledBlock block = slots.slab.allocateServed();
       result.r1 = block == null ? 0 : block.number() + 1;
     }

@@ -149,6 +149,7 @@ class BlockStackTest {
   @Test
   void shouldBringToTheFrontAtOnceWhatWasTakenBefore() {
     BlockStack stack = stack(150);
+    stack.front().heldBy(StripeHold.ofCaller(null, 0, null));
     PooledBlock[] some = new PooledBlock[100];
     for (int i = 0; i < some.length; i++) {
       some[i] = stack.allocateServed();
@@ -168,13 +169,17 @@ class BlockStackTest {
   }
 
   @Test
-  void shouldBringNothingToTheFrontForOthers() {
-    BlockStack stack = stack(2);
-    PooledBlock[] both = takeAll(stack, 2);
-    comeHome(both[0]);
-    comeHome(both[1]);
+  void shouldBringNothingToTheFrontForOthersOrWhereNobodyHoldsTheStripe() {
+    BlockStack stack = stack(3);
+    PooledBlock[] all = takeAll(stack, 3);
+    for (PooledBlock block : all) {
+      comeHome(block);
+    }
     stack.openFront();
-    assertSame(both[1], stack.allocate());
+    assertSame(all[2], stack.allocateServed());
+    assertEquals(2, stack.freeBlocks());
+    stack.front().heldBy(StripeHold.ofCaller(null, 0, null));
+    assertSame(all[1], stack.allocate());
     assertEquals(1, stack.freeBlocks());
   }
 

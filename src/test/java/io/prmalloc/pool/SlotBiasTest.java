@@ -252,6 +252,26 @@ class SlotBiasTest {
     giveBack(marked);
   }
 
+  @Test
+  void shouldNotHoldAStripeByTakingFromItsSlab() throws Exception {
+    List<PooledBlock> out = takeSlots(SLOTS);
+    PooledBlock last = out.remove(7);
+    giveBack(last);
+    elsewhere(
+        () -> {
+          // Its own slab is exhausted, so it takes the other stripe's last slot again and again.
+          List<PooledBlock> own = takeSlots(SLOTS);
+          for (int i = 0; i < 2 * FIRST_WAIT; i++) {
+            assertSame(last, take());
+            giveBack(last);
+            assertFalse(isMarkedAtHome(last), "or another thread would claim it, too");
+          }
+          own.forEach(SlotBiasTest::giveBack);
+        });
+    assertEquals(2, small.slabs());
+    out.forEach(SlotBiasTest::giveBack);
+  }
+
   /**
    * Two threads of each stripe and others that trim: holds come and go while slabs do. No slot has
    * two users, and in the end all are home.

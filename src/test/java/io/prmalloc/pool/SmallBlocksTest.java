@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -321,6 +322,24 @@ class SmallBlocksTest {
     assertEquals(1, small.slabs());
     giveBack(lost);
     out.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
+  void shouldFindItsOwnSlotOfWhichNoBitTellsBeforeItTakesFromOthers() throws Exception {
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 32; i++) {
+      out.add(take(8 * 1024, 64));
+    }
+    PooledBlock lost = out.remove(7);
+    giveBack(lost);
+    assertTrue(lost.claim());
+    assertNull(small.take(8 * 1024, 64), "its bit is cleared, for it is busy");
+    lost.giveUp();
+    Buffers.onAnotherStripe(
+        small.fronts().stripes(), Executors.callable(() -> giveBack(take(8 * 1024, 64))));
+    assertSame(lost, take(8 * 1024, 64));
+    assertNotSame(lost.region(), take(8 * 1024, 64).region(), "then those");
+    assertEquals(2, small.slabs());
   }
 
   @Test

@@ -15,7 +15,6 @@ import io.prmalloc.os.ProcessBarrier;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
@@ -29,15 +28,12 @@ class StripeBiasTest {
 
   private static final int STRIPES = 16;
   private static final int FIRST_WAIT = 64;
-  private static final int OTHERS_WAIT = 1024;
-  private static final int LONG_MILLIS = 110;
   private static final int LATE_ROUNDS = 400_000;
   private static final int LATE_WRITES = 30;
   private static final int LONGEST_PAUSE = 100;
   private static final int FAR_BYTES = 64 << 20;
 
   private final Stripes stripes = new Stripes(STRIPES);
-  private final int callerStripe = stripes.current();
   private final Buffer buffer = Buffers.buffer(0, 3);
   private final ReadyChunks ready = Buffers.ready(STRIPES, buffer);
   private final PooledBlock block = buffer.blocks().get(0);
@@ -235,78 +231,6 @@ class StripeBiasTest {
     assertFalse(isMarked());
     pairs(3);
     assertTrue(isMarked());
-  }
-
-  @Test
-  void shouldGiveNoMarkWhenAnotherThreadHoldsTheStripe() throws Exception {
-    onThisStripe(ready::takeHold);
-    PooledBlock taken = ready.take(Buffers.bytesOf(0));
-    assertSame(block, taken);
-    assertFalse(isMarked());
-    taken.giveUp();
-  }
-
-  @Test
-  void shouldBeHeldByAnotherThreadSoonWhenTheHolderHasEnded() throws Exception {
-    onThisStripe(ready::takeHold);
-    pairs(OTHERS_WAIT);
-    assertFalse(isMarked());
-    // The look, as many claims as a hold takes after one that was revoked soon, and two to mark.
-    pairs(1 + 4 * FIRST_WAIT + 3);
-    assertTrue(isMarked());
-  }
-
-  @Test
-  void shouldBeHeldByAnotherThreadAtLastWhenTheHolderIsIdle() throws Exception {
-    CountDownLatch done = new CountDownLatch(1);
-    CountDownLatch held = new CountDownLatch(1);
-    Thread holder = null;
-    while (held.getCount() > 0) {
-      Thread candidate =
-          new Thread(
-              () -> {
-                if (stripes.current() == callerStripe) {
-                  ready.takeHold();
-                  held.countDown();
-                  awaitQuietly(done);
-                }
-              });
-      candidate.start();
-      holder = candidate;
-      while (candidate.isAlive() && held.getCount() > 0) {
-        Thread.onSpinWait();
-      }
-    }
-    Thread.sleep(LONG_MILLIS);
-    pairs(OTHERS_WAIT + 1 + 4 * FIRST_WAIT + 3);
-    assertTrue(isMarked());
-    done.countDown();
-    holder.join();
-  }
-
-  private static void awaitQuietly(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /** On another thread of this stripe, which is ended then. */
-  private void onThisStripe(Runnable work) throws Exception {
-    AtomicBoolean done = new AtomicBoolean();
-    while (!done.get()) {
-      Thread thread =
-          new Thread(
-              () -> {
-                if (stripes.current() == callerStripe) {
-                  work.run();
-                  done.set(true);
-                }
-              });
-      thread.start();
-      thread.join();
-    }
   }
 
   @Test
