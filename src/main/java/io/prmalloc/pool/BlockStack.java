@@ -48,9 +48,10 @@ abstract class BlockStack {
   private final PooledBlock[] blocks;
 
   private final ReadySlots front;
-  private final Consumer<PooledBlock> toStack = this::push;
 
   // Made once, for to make them costs heap.
+  private final Consumer<PooledBlock> toStack = this::push;
+  private final Consumer<PooledBlock> toStackIfHome = this::pushIfHome;
   private final IntConsumer toFront = this::bringToFront;
   private final IntPredicate made;
 
@@ -190,13 +191,14 @@ abstract class BlockStack {
   /** Puts the blocks on the stack that are home. */
   final void gather() {
     VarHandle.fullFence();
-    showBlocks(
-        block -> {
-          // Asked first, for most are out, and of those nothing more is read.
-          if (block.isAtHome() && front.claim(block)) {
-            free.push(block.number());
-          }
-        });
+    forEachBlock(toStackIfHome);
+  }
+
+  private void pushIfHome(PooledBlock block) {
+    // Asked first, for most are out, and of those nothing more is read.
+    if (block.isAtHome() && front.claim(block)) {
+      free.push(block.number());
+    }
   }
 
   /** The blocks that were ever taken; the others are null. */
@@ -225,30 +227,30 @@ abstract class BlockStack {
     free.reopen();
   }
 
-  /** Shows the blocks that were ever taken. */
-  final void showBlocks(Consumer<PooledBlock> viewer) {
+  /** Goes through the blocks that were ever taken. */
+  final void forEachBlock(Consumer<PooledBlock> action) {
     for (int index = 0; index < capacity; index++) {
       // Acquire: it may have been made by another thread, and be read before what it consists of.
       PooledBlock block = (PooledBlock) BLOCK.getAcquire(blocks, index);
       if (block != null) {
-        viewer.accept(block);
+        action.accept(block);
       }
     }
   }
 
   /** Adds up the blocks that were ever taken. */
   final void addTo(PoolCounts counts) {
-    showBlocks(counts::add);
+    forEachBlock(counts::add);
   }
 
   /** Lets the blocks' largest uses begin anew. */
   final void clearLargest() {
-    showBlocks(PooledBlock::clearLargest);
+    forEachBlock(PooledBlock::clearLargest);
   }
 
   /** Closes the handles on blocks that are still out, before the memory goes. */
   final void revokeAll() {
     retire();
-    showBlocks(PooledBlock::revoke);
+    forEachBlock(PooledBlock::revoke);
   }
 }

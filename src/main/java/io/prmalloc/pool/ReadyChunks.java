@@ -137,10 +137,10 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
   }
 
   @Override
-  public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
+  public void forEachBlock(int stripe, Consumer<PooledBlock> action) {
     for (PooledBlock block : blocks) {
       if (block != null) {
-        viewer.accept(block);
+        action.accept(block);
       }
     }
   }
@@ -239,6 +239,6 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
 
   /** Makes the calling thread the holder of its stripe now, if there is none and it may be. */
   void takeHold() {
-    bias.takeHold(stripe(), 0);
+    bias.takeOrEndHold(stripe(), 0);
   }
 }

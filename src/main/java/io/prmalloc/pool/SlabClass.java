@@ -194,7 +194,7 @@ final class SlabClass {
       while (block == null) {
         Slab next = withFreeSlots.poll();
         if (next == null && serving.get(stripe) != null) {
-          block = takeFromOthers(stripe);
+          block = takeFromAnyStripe(stripe);
           if (block != null) {
             break;
           }
@@ -212,7 +212,7 @@ final class SlabClass {
    * A slot of the slab that serves a stripe, of which no bit tells, or one of a slab that serves
    * another; or null.
    */
-  private PooledBlock takeFromOthers(int stripe) {
+  private PooledBlock takeFromAnyStripe(int stripe) {
     // Its own first. Where two threads of a stripe lose bits, each would soon live on other
     // stripes' slabs, and by its closes have bits lost there, too, until hardly any are left.
     PooledBlock block = takeGathered(stripe);
@@ -260,11 +260,11 @@ final class SlabClass {
     }
   }
 
-  /** Shows the blocks of the slab that serves a stripe. */
-  void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
+  /** Goes through the blocks of the slab that serves a stripe. */
+  void forEachBlock(int stripe, Consumer<PooledBlock> action) {
     Slab slab = serving.get(stripe);
     if (slab != null) {
-      slab.showBlocks(viewer);
+      slab.forEachBlock(action);
     }
   }
 

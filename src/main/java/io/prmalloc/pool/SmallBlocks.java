@@ -50,9 +50,9 @@ final class SmallBlocks implements StripeBias.Owner {
   }
 
   @Override
-  public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
+  public void forEachBlock(int stripe, Consumer<PooledBlock> action) {
     for (SlabClass slabClass : classes) {
-      slabClass.showBlocks(stripe, viewer);
+      slabClass.forEachBlock(stripe, action);
     }
   }
 

@@ -114,10 +114,10 @@ final class StripeBias {
     void heldBy(StripeHold hold, int stripe);
 
     /**
-     * Shows the blocks among which a stripe's thread looks for one, whatever their states.
+     * Goes through the blocks among which a stripe's thread looks for one, whatever their states.
      * Threading: any thread.
      */
-    void showBlocks(int stripe, Consumer<PooledBlock> viewer);
+    void forEachBlock(int stripe, Consumer<PooledBlock> action);
   }
 
   /**
@@ -160,23 +160,23 @@ final class StripeBias {
     if (!Block.isHome(stamp) || !Block.isMarked(stamp)) {
       return false;
     }
-    int stripe = Block.markerOf(stamp) & (holds.length - 1);
-    return revoke(stripe, unmark -> unmark.accept(block));
+    return revoke(Block.markerOf(stamp) & (holds.length - 1), block);
   }
 
   /**
-   * Makes the calling thread the holder of a stripe, if that is its own, has none, and may have
-   * one; revokes the hold of another. Out of line: see {@link OutOfLine}.
+   * So many claims were counted of threads that do not hold a stripe that the calling thread may be
+   * its holder, if there is none and it is its own stripe; and that another's hold ends. Out of
+   * line: see {@link OutOfLine}.
    */
-  void takeHold(int stripe, int depth) {
+  void takeOrEndHold(int stripe, int depth) {
     if (depth > 0) {
-      takeHold(stripe, depth - 1);
+      takeOrEndHold(stripe, depth - 1);
     } else {
-      takeHold(stripe);
+      takeOrEndHold(stripe);
     }
   }
 
-  private void takeHold(int stripe) {
+  private void takeOrEndHold(int stripe) {
     if (holdOf(stripe).isSomebodys()) {
       vacant[stripe].waitForClaims(OTHERS_WAIT);
       revoke(stripe);
@@ -222,25 +222,20 @@ final class StripeBias {
   }
 
   /**
-   * Takes the mark of a stripe off all blocks that are home of those it shows. Nobody holds the
-   * stripe then.
+   * Takes the mark of a stripe off all blocks that are home, of the owner's and some others. Nobody
+   * holds the stripe then.
    *
    * @return false, and nothing has changed, if another thread was in the middle of a claim, or did
    *     the same, and did not get on for a while
    */
-  boolean revoke(int stripe) {
-    return revoke(stripe, unmark -> {});
-  }
-
-  /** The same, and off further blocks. */
-  private boolean revoke(int stripe, Consumer<Consumer<PooledBlock>> further) {
+  boolean revoke(int stripe, PooledBlock... others) {
     StripeHold revoked = lock(stripe);
     if (revoked == null) {
       return false;
     }
     Consumer<PooledBlock> unmark = block -> block.unmark(stripe, holds.length - 1);
-    owner.showBlocks(stripe, unmark);
-    further.accept(unmark);
+    owner.forEachBlock(stripe, unmark);
+    Arrays.asList(others).forEach(unmark);
     if (revoked.isSomebodys()) {
       waits[stripe] =
           isOld(revoked)

@@ -127,11 +127,14 @@ class StripeHold {
   }
 
   private boolean claimUnmarked(PooledBlock block, ReadyWord word) {
-    return block.claim(countClaim(), word);
+    return block.claim(markToGive(), word);
   }
 
-  /** The mark that the calling thread gives: none if it is not the holder, which it may soon be. */
-  private long countClaim() {
+  /**
+   * The mark that the calling thread gives to what it claims by a compare-and-set. If it is not the
+   * holder that is none, and the claim is counted.
+   */
+  private long markToGive() {
     if (isMine()) {
       return mark;
     }
@@ -143,7 +146,7 @@ class StripeHold {
 
   private void countDown() {
     if (--claimsToWait < 0) {
-      bias.takeHold(stripe, OutOfLine.DEPTH);
+      bias.takeOrEndHold(stripe, OutOfLine.DEPTH);
     }
   }
 
@@ -176,7 +179,7 @@ class StripeHold {
   }
 
   private long openUnmarked(PooledBlock block, ReadyWord word, long bytes) {
-    long stamp = block.beginUnmarked(countClaim(), word, bytes);
+    long stamp = block.beginUnmarked(markToGive(), word, bytes);
     if (stamp == 0) {
       block.passedOver(OutOfLine.DEPTH);
     }

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import io.prmalloc.Isolation;
+import io.prmalloc.os.MemoryRegion;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -25,24 +26,29 @@ public final class BlockStackRaces {
 
   private BlockStackRaces() {}
 
-  /** It knows nothing of any slab, and so does nothing when it hears of one. */
-  static SlabClass owner(StripeBias bias) {
-    return new SlabClass(
-        SizeClasses.classOf(SLOT_BYTES, 64),
-        new SlabFronts(new Stripes(1)),
-        bias,
-        Buffers.source(),
-        Isolation.NONE,
-        new AddressDirectory(),
-        () -> {});
+  private static final StripeBias BIAS = Buffers.bias((hold, stripe) -> {});
+
+  // It knows nothing of any slab, and so does nothing when it hears of one.
+  private static final SlabClass OWNER =
+      new SlabClass(
+          SizeClasses.classOf(SLOT_BYTES, 64),
+          new SlabFronts(new Stripes(1)),
+          BIAS,
+          Buffers.source(),
+          Isolation.NONE,
+          new AddressDirectory(),
+          () -> {});
+
+  /** A slab whose front is open. */
+  static Slab slab(int slots, StripeBias bias) {
+    MemoryRegion region = Buffers.source().alloc(64, (long) slots * SLOT_BYTES);
+    Slab slab = new Slab(OWNER, region, SLOT_BYTES, slots, Isolation.NONE, bias);
+    slab.openFront();
+    return slab;
   }
 
   /** A slab whose front is open, all of its slots taken. */
   private static final class Slots {
-    private static final StripeBias BIAS = Buffers.bias((hold, stripe) -> {});
-
-    private static final SlabClass OWNER = owner(BIAS);
-
     private static final PoolObserver[] OBSERVERS = {
       new PoolObserver() {
         @Override
@@ -69,17 +75,9 @@ public final class BlockStackRaces {
       }
     };
 
-    private final Slab slab =
-        new Slab(
-            OWNER,
-            Buffers.source().alloc(64, SLOTS * SLOT_BYTES),
-            SLOT_BYTES,
-            SLOTS,
-            Isolation.NONE,
-            BIAS);
+    private final Slab slab = slab(SLOTS, BIAS);
 
     Slots() {
-      slab.openFront();
       for (int slot = 0; slot < SLOTS; slot++) {
         slab.allocate().openRaw(1, 0);
       }

@@ -78,7 +78,13 @@ final class Buffers {
     return new Buffer(bin, CHUNK_BYTES, 64, places, arena);
   }
 
-  /** Of one stripe, and no blocks that it would show. */
+  /** Claims a slot as the pool does. */
+  static PooledBlock slot(SmallBlocks small, int bytes, int alignment) {
+    PooledBlock ready = small.take(bytes, alignment);
+    return ready != null ? ready : small.allocateSlowly(bytes, alignment);
+  }
+
+  /** Of one stripe, and no blocks. */
   static StripeBias bias(ObjIntConsumer<StripeHold> listener) {
     return new StripeBias(
         new Stripes(1),
@@ -90,7 +96,7 @@ final class Buffers {
           }
 
           @Override
-          public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {}
+          public void forEachBlock(int stripe, Consumer<PooledBlock> action) {}
         });
   }
 

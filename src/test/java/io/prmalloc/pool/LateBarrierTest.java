@@ -40,10 +40,7 @@ class LateBarrierTest {
     private static boolean isMarkedAfter(SmallBlocks small) {
       PooledBlock block = null;
       for (int i = 0; i < LONGEST_WAIT + 4; i++) {
-        block = small.take(100, 64);
-        if (block == null) {
-          block = small.allocateSlowly(100, 64);
-        }
+        block = Buffers.slot(small, 100, 64);
         block.open(100).close();
       }
       return Block.isMarked(block.stamp());

@@ -3,7 +3,6 @@ package io.prmalloc.pool;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE_INTERESTING;
 
-import io.prmalloc.Isolation;
 import java.util.function.Consumer;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -21,25 +20,12 @@ import org.openjdk.jcstress.infra.results.II_Result;
  */
 public final class SlotBiasRaces {
 
-  private static final int SLOT_BYTES = 64;
-
   private SlotBiasRaces() {}
 
   /** A slab of one slot, its front open. */
   private static final class Single implements StripeBias.Owner {
     private final StripeBias bias = new StripeBias(new Stripes(1), true, this);
-    private final Slab slab =
-        new Slab(
-            BlockStackRaces.owner(bias),
-            Buffers.source().alloc(64, SLOT_BYTES),
-            SLOT_BYTES,
-            1,
-            Isolation.NONE,
-            bias);
-
-    Single() {
-      slab.openFront();
-    }
+    private final Slab slab = BlockStackRaces.slab(1, bias);
 
     @Override
     public void heldBy(StripeHold hold, int stripe) {
@@ -47,8 +33,8 @@ public final class SlotBiasRaces {
     }
 
     @Override
-    public void showBlocks(int stripe, Consumer<PooledBlock> viewer) {
-      slab.showBlocks(viewer);
+    public void forEachBlock(int stripe, Consumer<PooledBlock> action) {
+      slab.forEachBlock(action);
     }
 
     int take() {
@@ -62,7 +48,7 @@ public final class SlotBiasRaces {
 
     /** The first time the slot comes from the stack, then from the front and has the mark. */
     int takeAndCloseOften() {
-      bias.takeHold(0, 0);
+      bias.takeOrEndHold(0, 0);
       int closed = 0;
       for (int i = 0; i < 3; i++) {
         if (take() == 1) {

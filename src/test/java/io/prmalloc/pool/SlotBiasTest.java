@@ -56,10 +56,7 @@ class SlotBiasTest {
   }
 
   private PooledBlock take(int bytes) {
-    PooledBlock block = small.take(bytes, 64);
-    if (block == null) {
-      block = small.allocateSlowly(bytes, 64);
-    }
+    PooledBlock block = Buffers.slot(small, bytes, 64);
     block.openRaw(bytes, 0);
     return block;
   }

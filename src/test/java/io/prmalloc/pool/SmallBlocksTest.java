@@ -39,10 +39,7 @@ class SmallBlocksTest {
   }
 
   private static PooledBlock take(SmallBlocks small, int bytes, int alignment) {
-    PooledBlock block = small.take(bytes, alignment);
-    if (block == null) {
-      block = small.allocateSlowly(bytes, alignment);
-    }
+    PooledBlock block = Buffers.slot(small, bytes, alignment);
     block.openRaw(bytes, 0);
     return block;
   }

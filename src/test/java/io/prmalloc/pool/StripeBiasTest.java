@@ -298,7 +298,7 @@ class StripeBiasTest {
     StripeBias bias = Buffers.bias((hold, stripe) -> told[stripe] = hold);
     bias.tell();
     assertSame(bias.holdOf(0), told[0], "the first one, too");
-    bias.takeHold(0, 0);
+    bias.takeOrEndHold(0, 0);
     StripeHold hold = bias.holdOf(0);
     assertTrue(hold.isSomebodys());
     assertSame(hold, told[0]);
@@ -322,7 +322,7 @@ class StripeBiasTest {
     assertTrue(
         onAnotherThread(
             () -> {
-              bias.takeHold(0, 0);
+              bias.takeOrEndHold(0, 0);
               return bias.holdOf(0).begin();
             }));
     assertTrue(bias.holdOf(0).isSomebodys());
