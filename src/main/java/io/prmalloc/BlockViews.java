@@ -39,15 +39,21 @@ abstract class BlockViews extends BlockClaims {
   }
 
   /**
-   * Java 17 calls a method for each access to a byte buffer whose result has this class, and its
-   * JIT inlines no such call while the class is not loaded. Often nothing else loads it, and then
-   * it depends on the moment of compilation whether a user's try has a call in it (see OutOfLine).
+   * Each access to a byte buffer calls a method whose result has one of these classes, and the JIT
+   * inlines no such call while the class is not loaded. Often nothing loads it but the JIT, when it
+   * compiles that method itself; and then it depends on the moment of compilation whether a user's
+   * try has a call in it (see OutOfLine).
    */
   private static void letViewsBeInlined() {
+    load("jdk.internal.misc.ScopedMemoryAccess$Scope"); // Java 17
+    load("jdk.internal.foreign.MemorySessionImpl"); // Java 19 and later
+  }
+
+  private static void load(String name) {
     try {
-      Class.forName("jdk.internal.misc.ScopedMemoryAccess$Scope", false, null);
+      Class.forName(name, false, null);
     } catch (ClassNotFoundException e) {
-      // A later Java, which has loaded what it uses there before any program begins.
+      // Another Java, which calls no method with such a result.
     }
   }
 

@@ -24,6 +24,7 @@ final class ChildMain {
 
   public static void main(String[] arguments) {
     switch (arguments[0]) {
+      case "block" -> block();
       case "handles" -> handles();
       case "address" -> address();
       case "withoutJna" -> withoutJna();
@@ -37,6 +38,15 @@ final class ChildMain {
   private static void check(boolean right, String what) {
     if (!right) {
       throw new AssertionError(what);
+    }
+  }
+
+  /** Nothing but what every block brings about, wherever its memory is from. */
+  private static void block() {
+    try {
+      Class.forName(Block.class.getName());
+    } catch (ClassNotFoundException e) {
+      throw new AssertionError(e);
     }
   }
 

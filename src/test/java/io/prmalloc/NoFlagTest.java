@@ -39,6 +39,22 @@ class NoFlagTest {
   }
 
   @Test
+  void shouldLoadWhatTheJitNeedsToInlineAccessWhenABlockIsMade() throws Exception {
+    Path classes = directory.resolve("classes");
+    assertDone(
+        new ChildJvm(directory)
+            // Or the JIT, when it compiles what returns it, loads it, too.
+            .flags("-Xint")
+            .flags(logClassesTo(classes))
+            .run(ChildMain.class, "block"));
+    String needed =
+        Runtime.version().feature() < 19
+            ? "jdk.internal.misc.ScopedMemoryAccess$Scope "
+            : "jdk.internal.foreign.MemorySessionImpl ";
+    assertTrue(Files.readString(classes).contains(needed), needed + "was not loaded");
+  }
+
+  @Test
   void shouldTellAddressesWhenThereIsNoFlag() throws Exception {
     assumeTrue(System.getProperty("os.name").equals("Linux"), "JNA is used on Linux only");
     // The child looks at the memory through JNA, of which Java 24 and later warn; so what it writes
