@@ -22,9 +22,10 @@ public final class Allocation implements AutoCloseable {
 
   private final Block block;
   private final long stamp;
-  private final int sizeBytes;
+  // A long takes no more room here, and the JIT keeps the size that the user gave, and no second.
+  private final long sizeBytes;
 
-  Allocation(Block block, long stamp, int sizeBytes) {
+  Allocation(Block block, long stamp, long sizeBytes) {
     this.block = block;
     this.stamp = stamp;
     this.sizeBytes = sizeBytes;

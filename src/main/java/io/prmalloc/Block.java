@@ -240,7 +240,7 @@ public abstract class Block extends BlockOpening {
   public final Allocation handle(long bytes) {
     // The stamp is read again. Whoever has it from begin() would have to keep it where two ways
     // meet, one of which makes a call; the JIT then has it in the stack and not in a register.
-    return new Allocation(this, state, (int) bytes);
+    return new Allocation(this, state, bytes);
   }
 
   /**
@@ -286,34 +286,34 @@ public abstract class Block extends BlockOpening {
     return true;
   }
 
-  final void close(long stamp, int bytes) {
+  final void close(long stamp, long bytes) {
     if (!end(stamp)) {
       throw closed(bytes);
     }
   }
 
-  final long address(long stamp, int bytes) {
+  final long address(long stamp, long bytes) {
     checkLive(stamp, bytes);
     return region.address() + offset;
   }
 
-  final ByteBuffer byteBuffer(long stamp, int bytes) {
+  final ByteBuffer byteBuffer(long stamp, long bytes) {
     checkLive(stamp, bytes);
     return view;
   }
 
-  final UnsafeBuffer unsafeBuffer(long stamp, int bytes) {
+  final UnsafeBuffer unsafeBuffer(long stamp, long bytes) {
     checkLive(stamp, bytes);
-    return unsafeBufferOf(stamp, bytes);
+    return unsafeBufferOf(stamp, (int) bytes);
   }
 
-  private void checkLive(long stamp, int bytes) {
+  private void checkLive(long stamp, long bytes) {
     if ((long) STATE.getAcquire(this) != stamp) {
       throw closed(bytes);
     }
   }
 
-  private static IllegalStateException closed(int bytes) {
+  private static IllegalStateException closed(long bytes) {
     return new IllegalStateException("allocation of " + bytes + " bytes was closed before");
   }
 
