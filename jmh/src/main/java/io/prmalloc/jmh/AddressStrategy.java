@@ -20,9 +20,9 @@ abstract class AddressStrategy implements Strategy {
   @Override
   public final long pair(long bytes, long value) {
     long address = take(bytes);
-    long seen = Writes.first(address, value);
+    Writes.checkRead(Writes.first(address, value), value);
     giveBack(address);
-    return seen;
+    return value;
   }
 
   @Override

@@ -28,9 +28,9 @@ abstract class HandleStrategy<H> implements Strategy {
   @Override
   public final long pair(long bytes, long value) {
     H handle = take(bytes);
-    long seen = touch(handle, value);
+    Writes.checkRead(touch(handle, value), value);
     giveBack(handle);
-    return seen;
+    return value;
   }
 
   @Override

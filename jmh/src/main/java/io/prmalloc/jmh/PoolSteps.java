@@ -24,9 +24,9 @@ final class PoolSteps implements Strategy {
   public long pair(long bytes, long value) {
     try (ScopedMemoryCollector step = openStep()) {
       long address = take(step, bytes);
-      long seen = Writes.first(address, value);
+      Writes.checkRead(Writes.first(address, value), value);
       step.deallocateRaw(address);
-      return seen;
+      return value;
     }
   }
 

@@ -16,7 +16,8 @@ interface Strategy extends AutoCloseable {
    *
    * @param bytes how many to allocate, at least 8
    * @param value what to write
-   * @return what was read
+   * @return what was read, {@code value}
+   * @throws IllegalStateException if it was something else
    */
   long pair(long bytes, long value);
 

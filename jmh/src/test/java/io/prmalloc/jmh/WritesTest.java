@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.trace.replay.Touch;
 import java.util.function.LongPredicate;
@@ -34,5 +35,13 @@ class WritesTest {
     check(Touch.FIRST, offset -> offset < 8);
     check(Touch.PAGE, offset -> offset % 4096 < 8);
     check(Touch.ALL, offset -> true);
+  }
+
+  @Test
+  void shouldRefuseWhatIsNotWhatWasWritten() {
+    Writes.checkRead(VALUE, VALUE);
+    IllegalStateException failure =
+        assertThrows(IllegalStateException.class, () -> Writes.checkRead(1, 2));
+    assertEquals("read 1 where 2 was written", failure.getMessage());
   }
 }
