@@ -56,7 +56,7 @@ final class SlabFronts {
 
   /** {@link Stripes#current}, without the way there. */
   private int stripe() {
-    return (int) Thread.currentThread().getId() & stripeMask;
+    return Stripes.caller() & stripeMask;
   }
 
   private static int at(int stripe, int sizeClass) {

@@ -8,6 +8,12 @@ package io.prmalloc.pool;
  * a virtual thread costs nothing extra. Threads that were started one after the other, as those of
  * one executor are, have numbers in a row and so stripes of their own as far as there are enough.
  *
+ * <p>Of virtual threads only those run that have a carrier, and there are as many carriers as
+ * processors. So it is the carriers that are divided: by its own number every virtual thread that
+ * runs would meet others of its stripe on other processors, the more of them the larger the server.
+ * The JVM shows carriers only with the flag that Agrona needs, {@link
+ * io.prmalloc.os.AgronaAccess#FLAG}; without it, virtual threads go by their own numbers.
+ *
  * <p>Threading: immutable.
  */
 final class Stripes {
@@ -38,7 +44,15 @@ final class Stripes {
 
   /** The stripe of the calling thread. */
   int current() {
-    return (int) Thread.currentThread().getId() & mask;
+    return caller() & mask;
+  }
+
+  /** The number of the calling thread, or of its carrier; of which the lowest bits count. */
+  static int caller() {
+    Thread thread = Thread.currentThread();
+    return VirtualThreads.isCarried(thread)
+        ? VirtualThreads.carrierOf(thread)
+        : (int) thread.getId();
   }
 
   /** The stripe so many places after another, in a circle. */
