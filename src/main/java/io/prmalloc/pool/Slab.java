@@ -37,6 +37,10 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     this.slots = slots;
   }
 
+  int slots() {
+    return slots;
+  }
+
   @Override
   PooledBlock create(int index) {
     return PooledBlock.slot(region, (long) index * slotBytes, slotBytes, isolation);

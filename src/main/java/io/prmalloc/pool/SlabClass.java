@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Isolation;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayDeque;
@@ -48,6 +49,14 @@ final class SlabClass {
    */
   private static final int MAX_SLAB_BYTES = 256 * 1024;
 
+  /**
+   * Where many slabs are exhausted already, the next one is larger, up to one word of bits: who
+   * takes and who closes come to the lock for each slab, and what a thread takes and another closes
+   * went twice as slowly by slabs of eight. No larger than half of what is exhausted, so that no
+   * more than a third is idle.
+   */
+  private static final int MAX_GROWN_SLOTS = Long.SIZE;
+
   // What one thread takes and another closes goes out and comes home in floods, as the two overtake
   // each other. Where all that a queue of usual length between them holds may come home, without a
   // slab going back to the system, none need be made in the next flood.
@@ -69,9 +78,11 @@ final class SlabClass {
   private final int sizeClass;
   private final SlabFronts fronts;
   private final int slotBytes;
-  private final int slots;
 
-  private final int mostSpares;
+  /** How many slots the first slabs have. */
+  private final int leastSlots;
+
+  private final int spareSlots;
 
   private final SubAllocator source;
   private final AddressDirectory directory;
@@ -90,6 +101,10 @@ final class SlabClass {
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
   private final Set<Slab> slabs = new LinkedHashSet<>();
+
+  /** How many slots all slabs have together. Under the lock. */
+  private int allSlots;
+
   private boolean closed;
   private final PoolCounts returned = new PoolCounts();
   private long bytesReserved;
@@ -114,21 +129,24 @@ final class SlabClass {
     this.fronts = fronts;
     this.bias = bias;
     this.slotBytes = SizeClasses.slotBytes(sizeClass);
-    this.slots = slots(slotBytes);
-    this.mostSpares = mostSpares(slotBytes);
+    this.leastSlots = leastSlots(slotBytes);
+    this.spareSlots = spareSlots(slotBytes);
     this.source = source;
     this.directory = directory;
     this.stripes = fronts.stripes();
     this.serving = new AtomicReferenceArray<>(stripes.count());
   }
 
-  private static int slots(int slotBytes) {
+  private static int leastSlots(int slotBytes) {
     return Math.min(Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes), MAX_SLAB_BYTES / slotBytes);
   }
 
-  /** How many slabs of slots of a size are kept that have all of them and do not serve. */
-  static int mostSpares(int slotBytes) {
-    return Math.max(1, Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes) / slots(slotBytes));
+  /**
+   * How many slots of a size the slabs have together that are kept though they have all their slots
+   * and do not serve. One of them is kept in any case.
+   */
+  static int spareSlots(int slotBytes) {
+    return Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes);
   }
 
   private void spinThenLock() {
@@ -180,7 +198,7 @@ final class SlabClass {
   /**
    * Takes a slot of the next slab that has one.
    *
-   * @throws io.prmalloc.OutOfNativeMemoryException if a slab is needed and not to be had
+   * @throws OutOfNativeMemoryException if a slab is needed and not to be had
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
@@ -269,14 +287,44 @@ final class SlabClass {
   }
 
   private Slab grow() {
-    MemoryRegion region = source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
+    MemoryRegion region = regionOf(slotsOfNext());
+    int slots = (int) (region.sizeBytes() / slotBytes);
     Slab slab = new Slab(this, region, slotBytes, slots, isolation, bias);
     slabs.add(slab);
+    allSlots += slots;
     directory.add(slab);
     bytesReserved += region.sizeBytes();
     peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
     grown.run();
     return slab;
+  }
+
+  /** As many as the first slabs have, or a multiple. */
+  private int slotsOfNext() {
+    int exhausted = allSlots;
+    for (int stripe = 0; stripe < stripes.count(); stripe++) {
+      Slab slab = serving.get(stripe);
+      exhausted -= slab == null ? 0 : slab.slots();
+    }
+    // Not larger than what may be spare, or it would come and go.
+    int most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
+    int slots = leastSlots;
+    while (2 * slots <= most) {
+      slots *= 2;
+    }
+    return slots;
+  }
+
+  /** Of so many slots, or of fewer if so many are not to be had. */
+  private MemoryRegion regionOf(int slots) {
+    try {
+      return source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
+    } catch (OutOfNativeMemoryException e) {
+      if (slots == leastSlots) {
+        throw e;
+      }
+      return regionOf(slots / 2);
+    }
   }
 
   /** A slab may have its first free slot, or all of them. */
@@ -299,13 +347,16 @@ final class SlabClass {
     }
   }
 
-  /** Whether as many slabs as may beside this one have all their slots and do not serve. */
+  /** Whether with this slab there were too many that have all their slots and do not serve. */
   private boolean hasAllSparesBeside(Slab slab) {
-    int spares = 0;
+    int spare = slab.slots();
     // Where thousands of slabs come home one by one, the first ones found say enough.
     for (Slab other : withFreeSlots) {
-      if (other != slab && other.allHome() && ++spares == mostSpares) {
-        return true;
+      if (other != slab && other.allHome()) {
+        spare += other.slots();
+        if (spare > spareSlots) {
+          return true;
+        }
       }
     }
     return false;
@@ -314,6 +365,7 @@ final class SlabClass {
   private void giveBack(Slab slab) {
     withFreeSlots.remove(slab);
     slabs.remove(slab);
+    allSlots -= slab.slots();
     directory.remove(slab);
     slab.addTo(returned);
     bytesReserved -= slab.region().sizeBytes();

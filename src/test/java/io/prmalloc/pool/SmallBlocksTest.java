@@ -92,20 +92,20 @@ class SmallBlocksTest {
 
   @Test
   void shouldKeepAMebibyteOfSparesBesideTheCurrentSlabWhenAllSlotsComeHome() {
-    long slabBytes = 32 * 8 * 1024;
+    long slotBytes = 8 * 1024;
     List<PooledBlock> out = new ArrayList<>();
-    for (int i = 0; i < 8 * 32; i++) {
+    for (int i = 0; i < 10 * 32; i++) {
       out.add(take(8 * 1024, 64));
     }
-    assertEquals(8, small.slabs());
+    // The sixth is made when four are exhausted beside the one that serves, and so is larger.
+    assertEquals(5 + 3, small.slabs());
     assertEquals(8, grown.get());
-    assertEquals(8 * slabBytes, source.bytesReserved());
+    assertEquals((5 * 32 + 3 * 64) * slotBytes, source.bytesReserved());
     out.forEach(SmallBlocksTest::giveBack);
-    assertEquals(1 + 4, small.slabs());
-    assertEquals(slabBytes + (1 << 20), source.bytesReserved());
+    assertEquals(64 * slotBytes + (1 << 20), source.bytesReserved());
     // All are used before another one is made.
     out.clear();
-    for (int i = 0; i < 5 * 32; i++) {
+    for (int i = 0; i < 64 + 128; i++) {
       out.add(take(8 * 1024, 64));
     }
     assertEquals(8, grown.get());
@@ -113,16 +113,71 @@ class SmallBlocksTest {
   }
 
   @Test
+  void shouldMakeLargerSlabsWhenManyAreExhaustedAndLeaveNoMoreThanAThirdIdle() {
+    for (int bytes : new int[] {16, 1024, 8 * 1024, 32 * 1024}) {
+      int slotBytes = SizeClasses.slotBytes(SizeClasses.classOf(bytes, 16));
+      int least = leastSlots(slotBytes);
+      long before = source.bytesReserved();
+      int slabs = small.slabs();
+      List<PooledBlock> out = new ArrayList<>();
+      for (int taken = 1; taken <= 600; taken++) {
+        out.add(take(bytes, 16));
+        long slots = (source.bytesReserved() - before) / slotBytes;
+        long idle = slots - taken;
+        assertTrue(
+            idle <= Math.max(least, slots / 3), bytes + " bytes: " + idle + " idle of " + slots);
+      }
+      int most = least < 64 ? 600 * 2 / Math.min(64, SlabClass.spareSlots(slotBytes)) : 1;
+      assertTrue(small.slabs() - slabs <= most, bytes + " bytes: " + small.slabs() + " slabs");
+      out.forEach(SmallBlocksTest::giveBack);
+      small.trim();
+    }
+  }
+
+  @Test
+  void shouldMakeASmallerSlabWhenALargerOneIsNotToBeHad() {
+    long leastBytes = 32 * 8 * 1024;
+    SubAllocator tight = SubAllocator.direct(7 * leastBytes);
+    SmallBlocks limited = new SmallBlocks(tight, Isolation.NONE, new AddressDirectory(), () -> {});
+    List<PooledBlock> out = new ArrayList<>();
+    for (int i = 0; i < 5 * 32 + 64; i++) {
+      out.add(take(limited, 8 * 1024, 64));
+    }
+    assertEquals(7 * leastBytes, tight.bytesReserved());
+    giveBack(out.remove(0));
+    out.add(take(limited, 8 * 1024, 64));
+    assertThrows(OutOfNativeMemoryException.class, () -> take(limited, 8 * 1024, 64));
+    out.forEach(SmallBlocksTest::giveBack);
+    limited.free();
+    assertEquals(0, tight.bytesReserved());
+
+    SubAllocator tighter = SubAllocator.direct(6 * leastBytes);
+    SmallBlocks few = new SmallBlocks(tighter, Isolation.NONE, new AddressDirectory(), () -> {});
+    out.clear();
+    for (int i = 0; i < 6 * 32; i++) {
+      out.add(take(few, 8 * 1024, 64));
+    }
+    assertThrows(OutOfNativeMemoryException.class, () -> take(few, 8 * 1024, 64));
+    assertEquals(6 * leastBytes, tighter.bytesReserved());
+    out.forEach(SmallBlocksTest::giveBack);
+    few.free();
+  }
+
+  /** Of the first slabs of a class. */
+  private static int leastSlots(int slotBytes) {
+    return Math.min(Math.max(32, 32 * 1024 / slotBytes), 256 * 1024 / slotBytes);
+  }
+
+  @Test
   void shouldHaveSparesForAFullQueueOfMostSizesAndNoMoreThanAMebibyte() {
     for (int sizeClass = 0; sizeClass < SizeClasses.count(); sizeClass++) {
       int slotBytes = SizeClasses.slotBytes(sizeClass);
-      long slots = Math.min(Math.max(32, 32 * 1024 / slotBytes), 256 * 1024 / slotBytes);
-      long slabBytes = slots * slotBytes;
-      long spares = SlabClass.mostSpares(slotBytes);
-      assertTrue(spares >= 1, slotBytes + " bytes: at least one");
-      assertTrue(spares * slabBytes <= 1 << 20, slotBytes + " bytes: " + spares + " slabs");
+      long slabBytes = (long) leastSlots(slotBytes) * slotBytes;
+      long spareSlots = SlabClass.spareSlots(slotBytes);
+      assertTrue(slabBytes <= 1 << 20, slotBytes + " bytes: one, if it has more slots");
+      assertTrue(spareSlots * slotBytes <= 1 << 20, slotBytes + " bytes: " + spareSlots);
       if (slotBytes <= 4096) {
-        assertTrue((spares + 1) * slots >= 256, slotBytes + " bytes: " + spares + " of " + slots);
+        assertEquals(256, spareSlots, slotBytes + " bytes");
       }
     }
   }
@@ -278,7 +333,7 @@ class SmallBlocksTest {
         Arrays.stream(sizes)
             .map(bytes -> SizeClasses.classOf(bytes, 16))
             .map(SizeClasses::slotBytes)
-            .map(SlabClass::mostSpares)
+            .map(slotBytes -> Math.max(1, SlabClass.spareSlots(slotBytes) / leastSlots(slotBytes)))
             .sum();
     int most = threads * sizes.length + spares;
     assertTrue(
@@ -367,19 +422,20 @@ class SmallBlocksTest {
 
   @Test
   void shouldHaveSmallSlabsOfLargeSlotsAndAsManySparesAsMakeALargeOne() {
-    int slotsPerSlab = 8; // of 32 KiB: 256 KiB
     List<PooledBlock> out = new ArrayList<>();
     for (int round = 0; round < 3; round++) {
-      for (int i = 0; i < 10 * slotsPerSlab; i++) {
+      for (int i = 0; i < 5 * 8 + 16; i++) {
         out.add(take(32 * 1024, 64));
       }
-      assertEquals(10, small.slabs());
-      assertEquals(10L * 256 * 1024, source.bytesReserved());
+      assertEquals(6 + round, grown.get(), "the spares were used before another one was made");
+      assertTrue(small.slabs() <= 6, "of eight slots, and from one to three of sixteen");
+      long idle = source.bytesReserved() / (32 * 1024) - out.size();
+      assertTrue(idle <= 8, idle + " slots are idle");
       out.forEach(SmallBlocksTest::giveBack);
       out.clear();
-      assertEquals(5, small.slabs(), "the one that serves, and four spares");
+      long serving = 16 * 32 * 1024;
+      assertEquals(serving + (1 << 20), source.bytesReserved(), "with the spares");
     }
-    assertEquals(10 + 5 + 5, grown.get(), "the spares were used before others were made");
   }
 
   @Test
