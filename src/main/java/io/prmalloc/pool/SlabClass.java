@@ -103,7 +103,7 @@ final class SlabClass {
   private final Set<Slab> slabs = new LinkedHashSet<>();
 
   /** How many slots all slabs have together. Under the lock. */
-  private int allSlots;
+  private long allSlots;
 
   private boolean closed;
   private final PoolCounts returned = new PoolCounts();
@@ -301,15 +301,15 @@ final class SlabClass {
 
   /** As many as the first slabs have, or a multiple. */
   private int slotsOfNext() {
-    int exhausted = allSlots;
+    long exhausted = allSlots;
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       Slab slab = serving.get(stripe);
       exhausted -= slab == null ? 0 : slab.slots();
     }
     // Not larger than what may be spare, or it would come and go.
-    int most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
+    long most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
     int slots = leastSlots;
-    while (2 * slots <= most) {
+    while (2L * slots <= most) {
       slots *= 2;
     }
     return slots;
