@@ -51,7 +51,7 @@ final class Stripes {
   static int caller() {
     Thread thread = Thread.currentThread();
     return VirtualThreads.isCarried(thread)
-        ? VirtualThreads.carrierOf(thread)
+        ? VirtualThreads.placeOfCarrier(thread)
         : (int) thread.getId();
   }
 

@@ -76,7 +76,7 @@ final class VirtualThreads {
    *
    * @param carried the calling thread, which {@link #isCarried is carried}
    */
-  static int carrierOf(Thread carried) {
+  static int placeOfCarrier(Thread carried) {
     // Not the carrier's number: virtual threads are numbered in between, so those are in no row.
     Object carrier = UnsafeApi.getReference(carried, OFFSET);
     return carrier instanceof ForkJoinWorkerThread worker
