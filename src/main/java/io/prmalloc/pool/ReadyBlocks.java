@@ -193,7 +193,7 @@ class ReadyBlocks {
 
   /** {@link Stripes#current}, without the way there. */
   final int stripe() {
-    return Stripes.caller() & stripeMask;
+    return Stripes.callerNumber() & stripeMask;
   }
 
   /**

@@ -56,7 +56,7 @@ final class SlabFronts {
 
   /** {@link Stripes#current}, without the way there. */
   private int stripe() {
-    return Stripes.caller() & stripeMask;
+    return Stripes.callerNumber() & stripeMask;
   }
 
   private static int at(int stripe, int sizeClass) {

@@ -44,11 +44,11 @@ final class Stripes {
 
   /** The stripe of the calling thread. */
   int current() {
-    return caller() & mask;
+    return callerNumber() & mask;
   }
 
   /** The number of the calling thread, or of its carrier; of which the lowest bits count. */
-  static int caller() {
+  static int callerNumber() {
     Thread thread = Thread.currentThread();
     return VirtualThreads.isCarried(thread)
         ? VirtualThreads.placeOfCarrier(thread)

@@ -60,11 +60,6 @@ final class VirtualThreads {
     }
   }
 
-  /** Whether this JVM lets us see who carries a virtual thread. */
-  static boolean areCarriersSeen() {
-    return CARRIED != null;
-  }
-
   /** Whether a thread is virtual, and it can be seen who carries it. */
   static boolean isCarried(Thread thread) {
     return thread.getClass() == CARRIED;

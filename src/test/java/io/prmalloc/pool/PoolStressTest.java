@@ -1,7 +1,5 @@
 package io.prmalloc.pool;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -36,9 +34,6 @@ class PoolStressTest {
 
   @Test
   void shouldLoseAndOverlapNothingWhenVirtualThreadsShareThePool() throws Exception {
-    assumeTrue(Runtime.version().feature() >= 21, "there are no virtual threads before Java 21");
-    ExecutorService virtual =
-        (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
-    run(virtual, 32);
+    run(Threads.virtual(), 32);
   }
 }

@@ -127,7 +127,8 @@ class SmallBlocksTest {
         assertTrue(
             idle <= Math.max(least, slots / 3), bytes + " bytes: " + idle + " idle of " + slots);
       }
-      int most = least < 64 ? 600 * 2 / Math.min(64, SlabClass.spareSlots(slotBytes)) : 1;
+      int largest = Math.min(64, SlabClass.spareSlots(slotBytes));
+      int most = least < largest ? 600 * 4 / (3 * largest) : 1;
       assertTrue(small.slabs() - slabs <= most, bytes + " bytes: " + small.slabs() + " slabs");
       out.forEach(SmallBlocksTest::giveBack);
       small.trim();

@@ -15,7 +15,7 @@ import io.prmalloc.os.ProcessBarrier;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -273,7 +273,7 @@ class StripeBiasTest {
 
   @Test
   void shouldNotBeHeldWhenTheThreadIsVirtual() throws Exception {
-    Executor virtual = virtualThreads();
+    ExecutorService virtual = Threads.virtual();
     FutureTask<Boolean> task =
         new FutureTask<>(
             () -> {
@@ -285,11 +285,6 @@ class StripeBiasTest {
             });
     virtual.execute(task);
     assertFalse(task.get());
-  }
-
-  private static Executor virtualThreads() throws ReflectiveOperationException {
-    assumeTrue(Runtime.version().feature() >= 21, "virtual threads need JDK 21 or later");
-    return (Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
   }
 
   @Test

@@ -1,5 +1,7 @@
 package io.prmalloc.pool;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -17,6 +19,13 @@ final class Threads {
   }
 
   private Threads() {}
+
+  /** Makes a virtual thread for each task; the test is skipped where there are none. */
+  static ExecutorService virtual() throws ReflectiveOperationException {
+    assumeTrue(Runtime.version().feature() >= 21, "virtual threads need JDK 21 or later");
+    return (ExecutorService)
+        Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+  }
 
   static void run(int count, Work work) throws Exception {
     run(Executors.newFixedThreadPool(count), count, work);

@@ -101,15 +101,13 @@ public class IsolationBenchmark {
    * The measured operation.
    *
    * <p>Threading: any thread.
-   *
-   * @return what was read from the memory
    */
   @Benchmark
-  public long pair() {
+  public void pair() {
     try (Allocation allocation = pool.allocate(sizeBytes)) {
       ByteBuffer buffer = allocation.byteBuffer();
       buffer.putLong(0, sizeBytes);
-      return buffer.getLong(0);
+      Writes.checkRead(buffer.getLong(0), sizeBytes);
     }
   }
 
