@@ -106,7 +106,12 @@ final class Arena {
 
   private final SubAllocator source;
   private final Isolation isolation;
-  private final List<MemoryRegion> regions;
+
+  /**
+   * None once they are given back. Replaced as a whole: who asks how much a plan has may be in the
+   * middle of it when another takes the plan's place.
+   */
+  private volatile List<MemoryRegion> regions;
 
   private Arena(SubAllocator source, Isolation isolation, List<MemoryRegion> regions) {
     this.source = source;
@@ -123,7 +128,6 @@ final class Arena {
    */
   static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
     List<MemoryRegion> regions = new ArrayList<>();
-    Arena arena = new Arena(source, layout.isolation(), regions);
     boolean complete = false;
     try {
       for (int i = 0; i < layout.regionBytes.size(); i++) {
@@ -133,10 +137,10 @@ final class Arena {
         each.accept(region);
       }
       complete = true;
-      return arena;
+      return new Arena(source, layout.isolation(), List.copyOf(regions));
     } finally {
       if (!complete) {
-        arena.free();
+        regions.forEach(source::free);
       }
     }
   }
@@ -173,9 +177,8 @@ final class Arena {
 
   /** Gives everything back; when nobody uses it any more. */
   void free() {
-    for (MemoryRegion region : regions) {
-      source.free(region);
-    }
-    regions.clear();
+    List<MemoryRegion> all = regions;
+    regions = List.of();
+    all.forEach(source::free);
   }
 }

@@ -49,6 +49,23 @@ class ArenaTest {
   }
 
   @Test
+  void shouldLetWhoLooksGoOnWhenAllIsGivenBackMeanwhile() {
+    Arena.Layout layout = new Arena.Layout(300, 1);
+    layout.place(300, 64);
+    layout.place(200, 64);
+    Arena arena = Arena.reserve(source, layout, region -> {});
+    List<Long> seen = new ArrayList<>();
+    // What bytes() does, with the end of the arena in the middle of it.
+    for (MemoryRegion region : arena.regions()) {
+      arena.free();
+      seen.add(region.sizeBytes());
+    }
+    assertEquals(List.of(300L, 200L), seen);
+    assertEquals(0, arena.bytes());
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
   void shouldStayWithinWhatABufferSeesWhenPlansAreLarge() {
     long seed = 3;
     SplittableRandom random = new SplittableRandom(seed);
