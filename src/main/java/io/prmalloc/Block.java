@@ -121,9 +121,9 @@ public abstract class Block extends BlockOpening {
     return (stamp & BlockState.UNUSUAL) == 0 ? endPlain(stamp) : endUnusual(stamp);
   }
 
-  /** Of a use without a mark, or with another thread's, which goes. */
+  /** Of a use without a mark, or with another thread's, which goes if it does not last. */
   private boolean endPlain(long stamp) {
-    if (!change(stamp, BlockState.home(stamp + BlockState.TO_HOME))) {
+    if (!change(stamp, BlockState.homeFromOther(stamp))) {
       return false;
     }
     recycle();

@@ -32,10 +32,6 @@ abstract class BlockClaims extends CacheLinePadding {
   /** Read in every use by address, so it lies here, too; 0 until somebody asks. */
   long startAddress;
 
-  /** Written to have the cache line, never read. */
-  @SuppressWarnings("UnusedVariable")
-  private int touched;
-
   /** Of all uses since it was cleared but the current or last one. */
   int largestBefore;
 
@@ -64,7 +60,7 @@ abstract class BlockClaims extends CacheLinePadding {
 
   /**
    * The mark of the calling thread, which it shares with those whose numbers are so many times 64
-   * away. A block that it closes keeps this mark and loses any other.
+   * away. A block that it closes keeps this mark, and loses any other that does not last.
    *
    * <p>Threading: any thread.
    */
@@ -75,6 +71,11 @@ abstract class BlockClaims extends CacheLinePadding {
   /** Whether a stamp has a mark. Threading: any thread. */
   public static boolean isMarked(long stamp) {
     return (stamp & BlockState.MARK) != 0;
+  }
+
+  /** Whether a stamp has {@link #markOfCaller}. Threading: any thread. */
+  public static boolean isMarkOfCaller(long stamp) {
+    return (stamp & BlockState.MARK) == markOfCaller();
   }
 
   /**
@@ -230,21 +231,41 @@ abstract class BlockClaims extends CacheLinePadding {
    * Marks the block, if it is home and has no mark. Threading: the thread to which the mark
    * belongs.
    *
+   * @param lasting whether the mark stays, until {@link #unmark}, also if another thread closes the
+   *     block
    * @param where as of {@link #claim(long, ReadyBits)}
-   * @return whether it was home
+   * @return whether it is home and has this mark, lasting or not
    */
-  public final boolean mark(long mark, ReadyBits where) {
+  public final boolean mark(long mark, boolean lasting, ReadyBits where) {
     long seen = (long) STATE.getOpaque(this);
-    if (BlockState.isHome(seen, 0)) {
-      // If another thread marks it now, that one's closes are noted with this one: a hint that is
-      // elsewhere, and no loss. Written only if it must be: to write a reference takes a fence
-      // where G1 collects, and makes it look there.
-      if (ready != where) {
-        ready = where;
-      }
-      change(seen, seen + mark);
+    return BlockState.isHome(seen, mark)
+        || (BlockState.isHome(seen, 0) && markFrom(seen, mark, lasting, where));
+  }
+
+  private boolean markFrom(long seen, long mark, boolean lasting, ReadyBits where) {
+    // If another thread marks it now, that one's closes are noted with this one: a hint that is
+    // elsewhere, and no loss. Written only if it must be: to write a reference takes a fence where
+    // G1 collects, and makes it look there.
+    if (ready != where) {
+      ready = where;
     }
-    return BlockState.isHome(seen);
+    return change(seen, seen + mark + (lasting ? BlockState.LASTING : 0));
+  }
+
+  /**
+   * Whether the block is at home and has this mark, lasting or not. Threading: any thread; true of
+   * the moment of the call.
+   */
+  public final boolean isMarkedAtHome(long mark) {
+    return BlockState.isHome((long) STATE.getOpaque(this), mark);
+  }
+
+  /**
+   * Whether the block is at home and has no mark. Threading: any thread; true of the moment of the
+   * call.
+   */
+  public final boolean isUnmarkedAtHome() {
+    return BlockState.isHome((long) STATE.getOpaque(this), 0);
   }
 
   /**
@@ -258,7 +279,7 @@ abstract class BlockClaims extends CacheLinePadding {
   public final void unmark(int marker, int markerBits) {
     long seen = (long) STATE.getAcquire(this);
     if (isHome(seen) && isMarked(seen) && (markerOf(seen) & markerBits) == marker) {
-      change(seen, seen & ~BlockState.MARK);
+      change(seen, BlockState.home(seen));
     }
   }
 
@@ -270,15 +291,6 @@ abstract class BlockClaims extends CacheLinePadding {
   public final void giveUp() {
     // Release: what this thread saw of the block is acquired by the next claim.
     STATE.setRelease(this, BlockState.home(state));
-  }
-
-  /**
-   * Fetches the cache line that {@link #claim} writes, without waiting for it.
-   *
-   * <p>Threading: any thread; says nothing, and disturbs nobody but by taking the line.
-   */
-  public final void touch() {
-    touched = 1;
   }
 
   /**

@@ -11,8 +11,8 @@ final class BlockState {
   //
   //     4096k      home      k uses are over
   //     4096k + 1  claimed   somebody alone has it, but it is not open
-  //     4096k + 2  live      the stamp of use k + 1, which never comes again (2^52 uses; one each
-  //                          10 ns would take more than a year)
+  //     4096k + 2  live      the stamp of use k + 1, which never comes again (2^51 uses; one each
+  //                          10 ns would take nine months)
   //
   // A further bit, 4, says that somebody wants to hear of the end of this use. Who takes the block
   // sets it before the use begins, and it is part of the stamp. The compare-and-set that closes
@@ -27,6 +27,7 @@ final class BlockState {
   // The seven bits above those are a mark. A block at home that has one may be claimed only by the
   // thread to which that mark belongs, which therefore needs no compare-and-set (see StripeBias);
   // it keeps the mark while it is claimed and live, and loses it when another thread closes it.
+  // Unless the mark lasts, which the uppermost bit says: then it stays, whoever closes the block.
   //
   // That one word answers everything a handle must know:
   //
@@ -51,6 +52,10 @@ final class BlockState {
   static final int MARK_SHIFT = 5;
   private static final int USE_SHIFT = 12;
   static final long MARK = (1 << USE_SHIFT) - (1 << MARK_SHIFT);
+
+  /** Of a mark, that it stays when another thread closes the block. The sign: see homeFromOther. */
+  static final long LASTING = Long.MIN_VALUE;
+
   private static final long AWAY = CLAIMED | LIVE | OBSERVED | ISOLATED;
 
   /** What few stamps have beside their use. */
@@ -84,7 +89,13 @@ final class BlockState {
 
   /** At home, with as many uses over and no mark. */
   static long home(long state) {
-    return state & ~(AWAY | MARK);
+    return state & ~(AWAY | MARK | LASTING);
+  }
+
+  /** At home after the plain use with this stamp, closed by another thread than the mark's. */
+  static long homeFromOther(long stamp) {
+    // Without asking: each question is code on the way of every handle (see OutOfLine).
+    return (stamp + TO_HOME) & (~MARK | (stamp >> (Long.SIZE - 1)));
   }
 
   /** Claimed, with the use of this stamp over. */
@@ -117,6 +128,6 @@ final class BlockState {
 
   /** Which use a stamp is of, from 1; otherwise how many are over. */
   static long useOf(long state) {
-    return (state >>> USE_SHIFT) + ((state & LIVE) >>> 1);
+    return ((state & ~LASTING) >>> USE_SHIFT) + ((state & LIVE) >>> 1);
   }
 }

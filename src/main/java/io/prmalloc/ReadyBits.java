@@ -76,6 +76,11 @@ public abstract class ReadyBits extends CacheLinePadding {
     BITS.getAndBitwiseAnd(this, ~some);
   }
 
+  /** Notes some blocks, too, and loses as little. Threading: any thread. */
+  protected final void noteAtomically(long some) {
+    BITS.getAndBitwiseOr(this, some);
+  }
+
   /** No longer notes a block. */
   protected final void forget(int number) {
     bits &= ~(1L << number);

@@ -76,7 +76,7 @@ class BlockTest {
     assertEquals(0, block.beginMarked(mark, 200));
     assertEquals(home, block.stamp());
     ReadyBits where = new ReadyBits() {};
-    block.mark(mark, where);
+    assertTrue(block.mark(mark, false, where));
     long stamp = block.beginMarked(mark, 200);
     assertEquals(stamp, block.stamp());
     assertEquals(200, block.sizeBytes());
@@ -105,6 +105,35 @@ class BlockTest {
     assertEquals(1, recycled);
     assertEquals(0, where.bits());
     assertTrue(block.claim(), "the mark is gone");
+  }
+
+  @Test
+  void shouldKeepALastingMarkWhenAnotherThreadCloses() throws Exception {
+    long mark = Block.markOfCaller();
+    ReadyBits where = new ReadyBits() {};
+    assertTrue(block.mark(mark, true, where));
+    assertTrue(block.mark(mark, false, where), "it has the mark");
+    for (int use = 1; use <= 3; use++) {
+      long stamp = block.beginMarked(mark, 200);
+      assertEquals(use, Block.useOf(stamp));
+      assertTrue(Block.isOut(stamp) && Block.isMarkOfCaller(stamp));
+      assertFalse(block.isMarkedAtHome(mark));
+      Allocation handle = block.handle(200);
+      Thread other = new Thread(handle::close);
+      other.start();
+      other.join();
+      assertThrows(IllegalStateException.class, handle::close);
+      assertTrue(block.isMarkedAtHome(mark) && !block.isUnmarkedAtHome());
+      assertFalse(block.claim(), "by anybody");
+      assertEquals(use, block.uses());
+    }
+    int marker = Block.markerOf(block.stamp());
+    block.unmark(marker ^ 1, 63);
+    assertTrue(block.isMarkedAtHome(mark), "that was another's");
+    block.unmark(marker, 63);
+    assertTrue(block.isUnmarkedAtHome());
+    assertEquals(3, block.uses());
+    assertTrue(block.beginUnmarked(mark, where, 200) > 0, "and lasts no more");
   }
 
   @Test

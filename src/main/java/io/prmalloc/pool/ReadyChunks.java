@@ -34,6 +34,19 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
   // another of that size, so that the next requests are as quick as any and neither thread disturbs
   // the other for a while. Threads that run steps have something ready of such sizes; they get one
   // block, for the rest is wanted where it is.
+  //
+  // What a producer gets from a thread that claims nothing itself, it marks for good: its blocks
+  // come back with its mark (see StripeBias), and it need but look at them. Whoever closed them has
+  // their cache lines, and to wait for these is what a block costs a producer; to look at many
+  // waits for as many lines side by side as the processor can, and a compare-and-set for each would
+  // not. It takes what is noted before it looks, for an atomic instruction after that would wait
+  // for all looks, and fetch once more what the other thread notes meanwhile.
+  //
+  // Two producers with one consumer find each other's blocks there, and leave them. What one took
+  // before it looked it has to note again; of two writes at one moment one is lost, and such a
+  // block is found only by who asks the blocks themselves. So who met others' blocks the last time
+  // looks first. And each first looks for what it can have without anybody's loss, in all stripes,
+  // before it takes what ends another's hold.
 
   /** So often {@link #gather} looks before it moves something. */
   static final int LOOKS = 4;
@@ -48,8 +61,13 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
   private final Stripes stripes;
 
   private final StripeBias bias;
-  private final LineFetch lines = new LineFetch();
   private final PooledBlock[] recent;
+
+  /** By stripe, the stripe from which it last got something: where to look first. Plain. */
+  private final int[] sources;
+
+  /** By stripe, whether others' blocks lay where it last got something. Plain. */
+  private final boolean[] mixed;
 
   /**
    * @param classes how many size classes there are
@@ -84,6 +102,8 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
     this.shares = new Shares(shareCount, stripes);
     this.bias = new StripeBias(stripes, blocks.length > 0, this);
     bias.tell();
+    this.sources = new int[stripes.count()];
+    this.mixed = new boolean[stripes.count()];
     this.idle = new long[stripes.count() * words];
     Arrays.fill(idle, -1L);
   }
@@ -147,31 +167,98 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
 
   /**
    * Claims one of a bin's blocks from whichever stripe has one ready, this one first, or gives
-   * null.
+   * null. No thread loses its hold of a stripe for it if there is another block.
    *
    * @param first the number of its first block
    * @param count how many blocks it has
    */
   PooledBlock takeFromAny(int first, int count) {
+    PooledBlock block = takeFromAny(first, count, false);
+    return block != null ? block : takeFromAny(first, count, true);
+  }
+
+  private PooledBlock takeFromAny(int first, int count, boolean revoking) {
     int own = stripe();
-    int last = first + count / shareCount - 1;
-    int apart = shareWords << 6;
-    PooledBlock block = null;
-    for (int i = 0; i < stripes.count() && block == null; i++) {
-      for (int from = 0; from < blocks.length && block == null; from += apart) {
-        block = takeFromStripe(stripes.after(own, i), from + first, from + last);
-      }
+    int source = sources[own];
+    PooledBlock block = takeFrom(own, first, count, revoking);
+    if (block == null && source != own) {
+      block = takeFrom(source, first, count, revoking);
+    }
+    for (int i = 1; i < stripes.count() && block == null; i++) {
+      block = takeFrom(stripes.after(own, i), first, count, revoking);
     }
     return block;
   }
 
-  private PooledBlock takeFromStripe(int stripe, int first, int last) {
+  /** Of a stripe, from all shares. */
+  private PooledBlock takeFrom(int stripe, int first, int count, boolean revoking) {
+    // Who holds a stripe has marked nearly all that is ready there, and would have to fetch the
+    // cache lines again that somebody looked at.
+    if (!revoking && bias.isHeldByAnother(stripe)) {
+      return null;
+    }
+    int own = stripe();
+    int last = first + count / shareCount - 1;
+    PooledBlock block = null;
+    for (int from = 0; from < blocks.length && block == null; from += shareWords << 6) {
+      block = takeFrom(stripe, own, from + first, from + last, revoking);
+    }
+    if (block != null && sources[own] != stripe) {
+      sources[own] = stripe;
+    }
+    return block;
+  }
+
+  private PooledBlock takeFrom(int stripe, int own, int first, int last, boolean revoking) {
+    boolean all = isAnyReady(stripe, first, last) && isNothingNear(own, first, last);
+    if (all && !revoking) {
+      moveAll(stripe, own, first, last);
+      return takeReady(own, first, last);
+    }
+    PooledBlock block = takeOne(stripe, first, last, revoking);
+    if (all && block != null) {
+      moveAll(stripe, own, first, last);
+    }
+    return block;
+  }
+
+  private boolean isAnyReady(int stripe, int first, int last) {
+    long ready = 0;
     for (int word = wordAt(first); word <= wordAt(last); word++) {
-      ReadyWord there = word(stripe, word);
-      for (long found = there.bits(first, last); found != 0; found &= found - 1) {
-        PooledBlock block = there.removeAtomically(found);
+      ready |= word(stripe, word).bits(first, last);
+    }
+    return ready != 0;
+  }
+
+  /** Whether nothing is ready in or beside the words of some blocks. */
+  private boolean isNothingNear(int stripe, int first, int last) {
+    long near = 0;
+    for (int word = wordAt(first) - 1; word <= wordAt(last) + 1; word++) {
+      near |= word >= 0 && word < words ? word(stripe, word).bits() : 0;
+    }
+    return near == 0;
+  }
+
+  private PooledBlock takeReady(int stripe, int first, int last) {
+    PooledBlock block = null;
+    for (int word = wordAt(first); word <= wordAt(last) && block == null; word++) {
+      ReadyWord ready = word(stripe, word);
+      block = ready.takeFirst(ready.bits(first, last));
+    }
+    return block;
+  }
+
+  private PooledBlock takeOne(int stripe, int first, int last, boolean revoking) {
+    StripeHold hold = bias.holdOf(stripe());
+    for (int word = wordAt(first); word <= wordAt(last); word++) {
+      ReadyWord ready = word(stripe, word);
+      for (long found = ready.bits(first, last); found != 0; found &= found - 1) {
+        if (!revoking && !hold.mayHave(ready.block(found))) {
+          ready.removeIfOut(found);
+          continue;
+        }
+        PooledBlock block = ready.removeAtomically(found);
         if (claim(block)) {
-          moveFrom(stripe, word, first, last);
           return block;
         }
       }
@@ -179,28 +266,76 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
     return null;
   }
 
-  /** Notes here what lies ready there, from a word on, if here is nothing in or beside those. */
-  private void moveFrom(int stripe, int fromWord, int first, int last) {
-    int here = stripe();
-    int lastWord = wordAt(last);
-    long near = 0;
-    for (int word = Math.max(fromWord - 1, 0); word <= Math.min(lastWord + 1, words - 1); word++) {
-      near |= word(here, word).bits();
+  /** Notes here, where nothing is ready, what lies ready there and may be had. */
+  private void moveAll(int from, int to, int first, int last) {
+    boolean lasting = vacate(from, to);
+    boolean left = false;
+    if (!mixed[to]) {
+      takeAll(from, to, first, last);
+      for (int word = wordAt(first); word <= wordAt(last); word++) {
+        left |= giveBackOthers(from, to, word, word(to, word).bits(first, last), lasting);
+      }
+    } else {
+      for (int word = wordAt(first); word <= wordAt(last); word++) {
+        left |= move(from, to, word, word(from, word).bits(first, last), lasting);
+      }
     }
-    for (int word = fromWord; near == 0 && word <= lastWord; word++) {
-      move(stripe, here, word, word(stripe, word).bits(first, last));
+    if (mixed[to] != left) {
+      mixed[to] = left;
     }
   }
 
-  private void move(int from, int to, int word, long found) {
-    if (found != 0) {
-      if (bias.holdOf(from).isSomebodys()) {
-        bias.revoke(from);
-      }
-      ReadyWord mine = word(to, word);
-      word(from, word).moveTo(mine, found);
-      lines.fetch(bias.holdOf(to), mine, found);
+  /** Notes here what lies ready there, whatever it is. */
+  private void takeAll(int from, int to, int first, int last) {
+    for (int word = wordAt(first); word <= wordAt(last); word++) {
+      ReadyWord there = word(from, word);
+      long some = there.bits(first, last);
+      there.removeAll(some);
+      word(to, word).noteAll(some);
     }
+  }
+
+  /** Of what was taken as it lay, notes there again what is another's; answers whether any is. */
+  private boolean giveBackOthers(int from, int to, int word, long taken, boolean lasting) {
+    ReadyWord here = word(to, word);
+    long rest = taken & ~mark(bias.holdOf(to), taken, here, lasting);
+    if (rest == 0) {
+      return false;
+    }
+    here.removeAll(rest);
+    // What is out is noted by whoever closes it.
+    long others = atHome(here, rest);
+    word(from, word).noteAllAgain(others);
+    return others != 0;
+  }
+
+  /** Notes here what of some blocks may be had; answers whether there are others. */
+  private boolean move(int from, int to, int word, long some, boolean lasting) {
+    ReadyWord here = word(to, word);
+    long had = mark(bias.holdOf(to), some, here, lasting);
+    here.noteAll(had);
+    word(from, word).removeAll(had);
+    return had != some;
+  }
+
+  /**
+   * Ends the hold of a stripe from which blocks are moved; answers whether their marks may last.
+   */
+  private boolean vacate(int from, int to) {
+    boolean lasting = bias.mayMarksLast(from, to);
+    if (bias.isHeldByAnother(from)) {
+      bias.revoke(from);
+    }
+    return lasting;
+  }
+
+  /** Marks some blocks, where that is called for, and says which of them may be had. */
+  private static long mark(StripeHold hold, long some, ReadyWord here, boolean lasting) {
+    long had = 0;
+    for (long left = some; left != 0; left &= left - 1) {
+      had |= hold.mark(here.block(left), lasting, here) ? left & -left : 0;
+    }
+    return had;
   }
 
   /**
@@ -219,11 +354,18 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
         if (last) {
           if (stripe != here) {
             // Another thread may just have set all bits of what is idle, also of what is not ready.
-            move(stripe, here, word, atHome(word(stripe, word), idle[there] & bits));
+            moveIdle(stripe, here, word, atHome(word(stripe, word), idle[there] & bits));
           }
           idle[there] = -1L;
         }
       }
+    }
+  }
+
+  private void moveIdle(int from, int to, int word, long idle) {
+    if (idle != 0) {
+      boolean lasting = vacate(from, to);
+      move(from, to, word, idle, lasting);
     }
   }
 

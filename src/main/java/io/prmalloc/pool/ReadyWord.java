@@ -79,10 +79,28 @@ class ReadyWord extends ReadyBits {
     return block(found);
   }
 
-  /** Notes of some blocks that they are ready in another stripe's word and not here. */
-  final void moveTo(ReadyWord other, long some) {
-    forgetAtomically(some);
-    other.setBits(other.bits() | some);
+  /** No longer notes the first of some blocks, if it is out; as {@link #removeAtomically}. */
+  final void removeIfOut(long found) {
+    if (!block(found).isAtHome() && removeAtomically(found).isAtHome()) {
+      noteAtomically(found & -found);
+    }
+  }
+
+  /** Notes some blocks, too. For its own stripe's thread. */
+  final void noteAll(long some) {
+    setBits(bits() | some);
+  }
+
+  /** The same for any stripe's thread, of what it removed. */
+  final void noteAllAgain(long some) {
+    noteAtomically(some);
+  }
+
+  /** No longer notes some blocks; as {@link #removeAtomically}. */
+  final void removeAll(long some) {
+    if (some != 0) {
+      forgetAtomically(some);
+    }
   }
 
   /** Claims the first of the noted ones among some blocks, or gives null. */

@@ -51,6 +51,14 @@ final class StripeBias {
   // lost: who wants it revokes again, without a barrier, for there is no holder; or the next holder
   // takes it.
   //
+  // A mark may also last, whoever closes the block, until somebody revokes. A holder marks so what
+  // it gets from a thread that claims nothing: that one does not want it, and to mark each block
+  // anew each time is a third of what a producer has to do (see ReadyChunks). If the consumer wants
+  // blocks after all, or another thread closes some that does, it comes upon blocks that it cannot
+  // have, and revokes. So that this does not come again and again, no hold marks for good that
+  // followed a short one, until it has itself lasted: where roles change all the time, a thread is
+  // revoked for it a few times in a tenth of a second, and no more often.
+  //
   // To revoke costs some microseconds, which a thousand claims without it gain. So a stripe that
   // was revoked soon after it was taken hold of waits for four times as many claims until the next
   // time, and for fewer again after a hold that lasted.
@@ -150,17 +158,40 @@ final class StripeBias {
    * thread loses its hold on its stripe; false also if it did not get out of the way for a while.
    */
   boolean claim(PooledBlock block) {
-    return block.claim()
-        || holds[stripes.current()].claimMarked(block)
-        || (revokeFor(block) && block.claim());
+    return block.claim() || holds[stripes.current()].claimMarked(block) || claimByRevocation(block);
   }
 
-  private boolean revokeFor(PooledBlock block) {
+  private boolean claimByRevocation(PooledBlock block) {
     long stamp = block.stamp();
     if (!Block.isHome(stamp) || !Block.isMarked(stamp)) {
       return false;
     }
-    return revoke(Block.markerOf(stamp) & (holds.length - 1), block);
+    int stripe = Block.markerOf(stamp) & (holds.length - 1);
+    StripeHold hold = holdOf(stripe);
+    if (hold.isMine() && Block.isMarkOfCaller(stamp)) {
+      // It came home after the look at it: no reason to end the own hold.
+      return hold.claimMarked(block);
+    }
+    return revoke(stripe, block) && block.claim();
+  }
+
+  /** Whether somebody else holds a stripe than the calling thread. */
+  boolean isHeldByAnother(int stripe) {
+    StripeHold hold = holdOf(stripe);
+    return hold.isSomebodys() && !hold.isMine();
+  }
+
+  /**
+   * Whether what the calling thread gets from another stripe may have marks that last.
+   *
+   * @param to its own stripe
+   */
+  boolean mayMarksLast(int from, int to) {
+    StripeHold mine = holdOf(to);
+    return !holdOf(from).isSomebodys()
+        && vacant[from].isIdle()
+        && mine.isMine()
+        && (waits[to] == FIRST_WAIT || isOld(mine));
   }
 
   /**

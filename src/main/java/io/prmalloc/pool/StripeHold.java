@@ -60,6 +60,9 @@ class StripeHold {
    */
   private int claimsToWait;
 
+  /** What that was when {@link #isIdle} was asked. */
+  private int claimsSeen;
+
   /** The only class there is. */
   private static final class Padded extends StripeHold {
     @SuppressWarnings("UnusedVariable")
@@ -206,14 +209,31 @@ class StripeHold {
     return thread != null;
   }
 
+  /** Whether the calling thread may claim a block, and nobody need lose a hold for it. */
+  final boolean mayHave(PooledBlock block) {
+    return block.isUnmarkedAtHome() || (isMine() && block.isMarkedAtHome(mark));
+  }
+
   /**
-   * Marks a block, if the calling thread is the holder: it will claim it for less.
+   * {@link #mayHave}; and if the calling thread is the holder it marks the block, and will claim it
+   * for less.
    *
+   * @param lasting as of {@link Block#mark}
    * @param word where it is noted
-   * @return false if it was seen to be out
    */
-  final boolean mark(PooledBlock block, ReadyWord word) {
-    return !isMine() || block.mark(mark, word);
+  final boolean mark(PooledBlock block, boolean lasting, ReadyWord word) {
+    return isMine() ? block.mark(mark, lasting, word) : block.isUnmarkedAtHome();
+  }
+
+  /**
+   * Whether nobody holds the stripe, and nobody claimed anything there since this was asked the
+   * last time. Only of a {@link #counter}; false if in doubt.
+   */
+  final boolean isIdle() {
+    int claims = claimsToWait;
+    boolean same = claims == claimsSeen;
+    claimsSeen = claims;
+    return same;
   }
 
   /** Ends the hold, or lets it go on, before and after a barrier. */

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import io.prmalloc.Block;
 import java.util.concurrent.ThreadLocalRandom;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -67,6 +68,19 @@ public final class BiasRaces {
       }
     }
 
+    /**
+     * Has the block home with the caller's mark, which lasts, and begins a use of it.
+     *
+     * @return whether so
+     */
+    boolean openLasting() {
+      ready.takeHold();
+      ReadyWord word = ready.front(Buffers.bytesOf(0));
+      return word.isHeldByCaller()
+          && block.mark(Block.markOfCaller(), true, word)
+          && word.open(block, 1) != 0;
+    }
+
     int claim() {
       return block.claimFromAny() ? 1 : 0;
     }
@@ -125,6 +139,45 @@ public final class BiasRaces {
     @Arbiter
     public void look(III_Result result) {
       result.r3 = blocks.drain();
+    }
+  }
+
+  /**
+   * A use that began with a mark that lasts is closed by another thread, which then wants the block
+   * as does the one that began it. A result is how many have it in the end, and how many can be
+   * had.
+   */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0", "0, 1"},
+      expect = ACCEPTABLE,
+      desc = "one has it, or it can be had")
+  @State
+  public static class CloseLastingVsTake {
+    private final Single blocks = new Single();
+    private int begun;
+    private int again;
+    private int closed;
+    private int claimed;
+
+    @Actor
+    public void holder() {
+      if (blocks.openLasting()) {
+        begun = 1;
+        again = blocks.block.claimFromAny() ? 1 : 0;
+      }
+    }
+
+    @Actor
+    public void consumer() {
+      closed = blocks.block.closeRaw() ? 1 : 0;
+      claimed = blocks.claim();
+    }
+
+    @Arbiter
+    public void look(II_Result result) {
+      result.r1 = begun + again + claimed - closed;
+      result.r2 = blocks.drain();
     }
   }
 

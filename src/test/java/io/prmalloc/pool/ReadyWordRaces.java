@@ -38,7 +38,8 @@ public final class ReadyWordRaces {
 
     @Actor
     public void thief() {
-      word.moveTo(thiefs, 1);
+      thiefs.noteAll(1);
+      word.removeAll(1);
     }
 
     @Arbiter
