@@ -15,11 +15,11 @@ abstract class Handover {
   // writes `produced` with release after it filled slots, and the consumer reads it with acquire
   // before it drains them; `consumed` goes the other way, so that a slot is filled again only after
   // it was drained. Each side remembers the last count of the other that it saw, and looks again
-  // only when by that count there is nothing to do. And it publishes its own only when an eighth of
+  // only when by that count there is nothing to do. And it publishes its own only when a quarter of
   // the ring is done: else the quicker side looks at the other's count after each slot, and takes
   // from it the cache line that it is about to write. So on most calls neither touches a line that
-  // the other does; and the counts lie apart. When one side waits, all counts are multiples of an
-  // eighth, so nothing that the other waits for stays unpublished.
+  // the other does; and the counts lie apart. When one side waits, all counts are multiples of a
+  // quarter, so nothing that the other waits for stays unpublished.
 
   /** Longs in two cache lines: processors fetch them in pairs. */
   private static final int APART = 16;
@@ -34,7 +34,7 @@ abstract class Handover {
   private static final int PRODUCED_SEEN = 7 * APART + 1;
 
   /** So many times a lap each side publishes its count. */
-  private static final int PARTS = 8;
+  private static final int PARTS = 4;
 
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
 
