@@ -81,11 +81,6 @@ public abstract class ReadyBits extends CacheLinePadding {
     BITS.getAndBitwiseOr(this, some);
   }
 
-  /** No longer notes a block. */
-  protected final void forget(int number) {
-    bits &= ~(1L << number);
-  }
-
   /** Notes a block, too. Threading: any thread. */
   public final void note(int number) {
     bits |= 1L << number;

@@ -97,7 +97,7 @@ final class PooledBlock extends Block {
   /** No longer noted where its uses are, if it is out and the calling thread holds that stripe. */
   void forgetIfOut() {
     ReadyWord word = (ReadyWord) ready();
-    if (word != null) {
+    if (word != null && word.isHeldByCaller()) {
       word.forgetIfOut(this);
     }
   }

@@ -79,20 +79,13 @@ class ReadyWord extends ReadyBits {
     return block(found);
   }
 
-  /** No longer notes the first of some blocks, if it is out; as {@link #removeAtomically}. */
-  final void removeIfOut(long found) {
-    if (!block(found).isAtHome() && removeAtomically(found).isAtHome()) {
-      noteAtomically(found & -found);
-    }
-  }
-
   /** Notes some blocks, too. For its own stripe's thread. */
   final void noteAll(long some) {
     setBits(bits() | some);
   }
 
   /** The same for any stripe's thread, of what it removed. */
-  final void noteAllAgain(long some) {
+  final void noteAllAtomically(long some) {
     noteAtomically(some);
   }
 
@@ -122,12 +115,12 @@ class ReadyWord extends ReadyBits {
     return hold.reopen(block, bytes);
   }
 
-  /** No longer notes a block that is out, if the calling thread is the holder. */
+  /** No longer notes a block if it is out; as {@link #removeAtomically}. */
   final void forgetIfOut(PooledBlock block) {
-    if (isHeldByCaller()) {
-      forget(block.number());
+    if (!block.isAtHome()) {
+      forgetAtomically(block.bit());
       if (block.isAtHome()) {
-        note(block.number());
+        noteAtomically(block.bit());
       }
     }
   }

@@ -182,11 +182,11 @@ final class StripeBias {
   }
 
   /**
-   * Whether what the calling thread gets from another stripe may have marks that last.
+   * Whether the marks may last that the calling thread gives to what it gets from another stripe.
    *
    * @param to its own stripe
    */
-  boolean mayMarksLast(int from, int to) {
+  boolean mayLast(int from, int to) {
     StripeHold mine = holdOf(to);
     return !holdOf(from).isSomebodys()
         && vacant[from].isIdle()

@@ -226,8 +226,8 @@ class StripeHold {
   }
 
   /**
-   * Whether nobody holds the stripe, and nobody claimed anything there since this was asked the
-   * last time. Only of a {@link #counter}; false if in doubt.
+   * Whether nobody but the holder, if there is one, claimed anything in the stripe since this was
+   * asked the last time. Only of a {@link #counter}; false if in doubt.
    */
   final boolean isIdle() {
     int claims = claimsToWait;
