@@ -1,10 +1,15 @@
 package io.prmalloc.os;
 
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** What the kernel says of the mapping at an address. */
-final class Mappings {
+public final class Mappings {
 
   private Mappings() {}
 
@@ -28,6 +33,33 @@ final class Mappings {
       }
     }
     return List.of();
+  }
+
+  /**
+   * How much of a range has memory, or swap space, behind it. Unlike the resident size of the
+   * process, nothing that the collector and the compiler do meanwhile is in it.
+   *
+   * @param address of a page
+   * @param bytes whole pages
+   * @return bytes, empty if the kernel does not tell
+   */
+  public static OptionalLong residentBytes(long address, int bytes) {
+    int page = OperatingSystem.pageSizeBytes();
+    // A word for each page, in native order; of its upper two bits one is set if the page is in
+    // memory or swapped out of it.
+    ByteBuffer words =
+        ByteBuffer.allocate(bytes / page * Long.BYTES).order(ByteOrder.nativeOrder());
+    try (RandomAccessFile pages = new RandomAccessFile("/proc/self/pagemap", "r")) {
+      pages.seek(address / page * Long.BYTES);
+      pages.readFully(words.array());
+    } catch (IOException notTold) {
+      return OptionalLong.empty();
+    }
+    long resident = 0;
+    while (words.hasRemaining()) {
+      resident += words.getLong() >>> 62 != 0 ? page : 0;
+    }
+    return OptionalLong.of(resident);
   }
 
   private static boolean covers(String line, long address) {
