@@ -36,7 +36,6 @@ import org.openjdk.jmh.runner.options.TimeValue;
 final class Published {
 
   private static final int WARM_UP_MILLIS = 250;
-  private static final int ITERATIONS = 3;
 
   /** A JVM's start and JMH's talk with it, on a quiet machine. */
   private static final int START_MILLIS = 600;
@@ -222,7 +221,7 @@ final class Published {
               ? START_MILLIS + 2 * SMOKE_MILLIS
               : START_MILLIS
                   + slice.timing().warmUps() * WARM_UP_MILLIS
-                  + (long) ITERATIONS * slice.timing().measuredMillis();
+                  + (long) slice.timing().measured() * slice.timing().measuredMillis();
       sum += slice.settings() * fork * (smoke ? 1 : forks);
     }
     return sum;
@@ -235,7 +234,7 @@ final class Published {
             .forks(smoke ? 1 : forks)
             .warmupIterations(smoke ? 1 : slice.timing().warmUps())
             .warmupTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : WARM_UP_MILLIS))
-            .measurementIterations(smoke ? 1 : ITERATIONS)
+            .measurementIterations(smoke ? 1 : slice.timing().measured())
             .measurementTime(
                 TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.timing().measuredMillis()))
             .param("rival", slice.rivals().stream().map(Rival::name).toArray(String[]::new))
