@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static io.prmalloc.pool.BlockNumbers.wordAt;
 
+import io.prmalloc.OutOfLine;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.Arrays;
 import java.util.List;
@@ -297,7 +298,7 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
   /** Of what was taken as it lay, notes there again what is another's; answers whether any is. */
   private boolean giveBackOthers(int from, int to, int word, long taken, boolean lasting) {
     ReadyWord here = word(to, word);
-    long rest = taken & ~mark(bias.holdOf(to), taken, here, lasting);
+    long rest = taken & ~bias.holdOf(to).mark(taken, lasting, here, OutOfLine.DEPTH);
     if (rest == 0) {
       return false;
     }
@@ -311,7 +312,7 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
   /** Notes here what of some blocks may be had; answers whether there are others. */
   private boolean move(int from, int to, int word, long some, boolean lasting) {
     ReadyWord here = word(to, word);
-    long had = mark(bias.holdOf(to), some, here, lasting);
+    long had = bias.holdOf(to).mark(some, lasting, here, OutOfLine.DEPTH);
     here.noteAll(had);
     word(from, word).removeAll(had);
     return had != some;
@@ -322,15 +323,6 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
     if (bias.isHeldByAnother(stripe)) {
       bias.revoke(stripe);
     }
-  }
-
-  /** Marks some blocks, where that is called for, and says which of them may be had. */
-  private static long mark(StripeHold hold, long some, ReadyWord here, boolean lasting) {
-    long had = 0;
-    for (long left = some; left != 0; left &= left - 1) {
-      had |= hold.mark(here.block(left), lasting, here) ? left & -left : 0;
-    }
-    return had;
   }
 
   /**

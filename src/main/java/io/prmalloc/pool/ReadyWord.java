@@ -56,6 +56,19 @@ class ReadyWord extends ReadyBits {
     return blocks[firstNumber + Long.numberOfTrailingZeros(some)];
   }
 
+  /** Those of some blocks that are not at home with a mark. Looks at all of them. */
+  final long withoutMark(long some, long mark) {
+    // The JIT would read these fields anew after each look.
+    PooledBlock[] numbered = blocks;
+    int first = firstNumber;
+    long without = 0;
+    for (long left = some; left != 0; left &= left - 1) {
+      PooledBlock block = numbered[first + Long.numberOfTrailingZeros(left)];
+      without |= block.isMarkedAtHome(mark) ? 0 : left & -left;
+    }
+    return without;
+  }
+
   /** The first of the noted ones among some blocks, no longer noted then, or null. */
   final PooledBlock removeFirst(long mask) {
     long noted = bits();
