@@ -72,7 +72,7 @@ record Slice(
    * wait for each other, so that whatever stops one for a moment stops both. Of three iterations in
    * a row two may take a quarter longer than most do.
    */
-  private static final Timing IN_LOCKSTEP = new Timing(8, 9, 120);
+  private static final Timing IN_LOCKSTEP = new Timing(8, 9, 75);
 
   /** Eight threads share two processors with the JIT, which takes more than twice as long then. */
   private static final Timing CROWDED = new Timing(5, 3, 120);
