@@ -221,7 +221,7 @@ final class Published {
               ? START_MILLIS + 2 * SMOKE_MILLIS
               : START_MILLIS
                   + slice.timing().warmUps() * WARM_UP_MILLIS
-                  + (long) slice.timing().measured() * slice.timing().measuredMillis();
+                  + (long) slice.timing().iterations() * slice.timing().measuredMillis();
       sum += slice.settings() * fork * (smoke ? 1 : forks);
     }
     return sum;
@@ -234,7 +234,7 @@ final class Published {
             .forks(smoke ? 1 : forks)
             .warmupIterations(smoke ? 1 : slice.timing().warmUps())
             .warmupTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : WARM_UP_MILLIS))
-            .measurementIterations(smoke ? 1 : slice.timing().measured())
+            .measurementIterations(smoke ? 1 : slice.timing().iterations())
             .measurementTime(
                 TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.timing().measuredMillis()))
             .param("rival", slice.rivals().stream().map(Rival::name).toArray(String[]::new))

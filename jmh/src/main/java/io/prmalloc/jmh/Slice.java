@@ -51,10 +51,10 @@ record Slice(
    * <p>Threading: immutable.
    *
    * @param warmUps how many iterations run before those that are measured
-   * @param measured how many are
+   * @param iterations how many are measured
    * @param measuredMillis length of one of them
    */
-  record Timing(int warmUps, int measured, int measuredMillis) {}
+  record Timing(int warmUps, int iterations, int measuredMillis) {}
 
   // Not every rival in every setting: that would be an hour and more. Where a question is asked
   // of threads or of what is written, those take part that answer it differently.
@@ -70,7 +70,8 @@ record Slice(
   /**
    * Two that hand over keep both processors busy, so that the JIT takes a second or so; and they
    * wait for each other, so that whatever stops one for a moment stops both. Of three iterations in
-   * a row two may take a quarter longer than most do.
+   * a row two may take a quarter longer than most do; more of them are shorter, or all that is
+   * published would take too long.
    */
   private static final Timing IN_LOCKSTEP = new Timing(8, 9, 75);
 
