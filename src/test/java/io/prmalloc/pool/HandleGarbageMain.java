@@ -79,8 +79,9 @@ public final class HandleGarbageMain {
     Path file = directory.resolve("recording");
     Recording recording =
         pool.record(file, RecordingOptions.DEFAULT.withLongestWait(Duration.ofDays(1)));
-    file.toFile().deleteOnExit();
+    // The last one that is named goes first.
     directory.toFile().deleteOnExit();
+    file.toFile().deleteOnExit();
     learn(pool, "mixed");
     mixedHandles(pool, 200_000);
     return recording;
