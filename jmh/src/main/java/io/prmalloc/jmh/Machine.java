@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -91,12 +92,14 @@ final class Machine {
 
   private String journeys() {
     return journeys.entrySet().stream()
-        .map(
-            slice ->
-                slice.getValue().stream()
-                    .map(nanos -> String.format(Locale.ROOT, "%.0f ns", nanos))
-                    .collect(Collectors.joining(" before and ", slice.getKey() + " ", " after")))
+        .map(slice -> slice.getKey() + " " + range(slice.getValue()))
         .collect(Collectors.joining(", "));
+  }
+
+  private static String range(List<Double> nanos) {
+    String least = String.format(Locale.ROOT, "%.0f", Collections.min(nanos));
+    String most = String.format(Locale.ROOT, "%.0f", Collections.max(nanos));
+    return (least.equals(most) ? "" : least + " to ") + most + " ns";
   }
 
   private static String commit() {

@@ -12,13 +12,16 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatFactory;
 import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -34,6 +37,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * <p>Threading: one thread.
  */
 final class Published {
+
+  // All slices in turn, and that as often as there are forks: a promise is a ratio of two slices,
+  // and a virtual machine may be a fifth slower ten minutes later. If all forks of a slice ran one
+  // after the other, its median would be that of its minute.
 
   private static final int WARM_UP_MILLIS = 250;
 
@@ -176,19 +183,24 @@ final class Published {
       System.setProperty("jmh.ignoreLock", "true");
     }
     Machine machine = Machine.before();
-    int results = 0;
+    Map<Slice, List<RunResult>> results = new LinkedHashMap<>();
     try {
       Files.createDirectories(directory);
-      for (Slice slice : slices) {
-        long start = System.nanoTime();
-        Collection<RunResult> measured = measure(slice, machine);
-        out.printf(
-            "%-10s %3d of %d settings, %d s%n",
-            slice.name(),
-            measured.size(),
-            slice.settings(),
-            (System.nanoTime() - start) / 1_000_000_000);
-        results += measured.size();
+      for (int round = 1; round <= rounds(); round++) {
+        for (Slice slice : slices) {
+          long start = System.nanoTime();
+          List<RunResult> all = results.computeIfAbsent(slice, fresh -> new ArrayList<>());
+          int before = all.size();
+          all.addAll(measure(slice, round, machine));
+          write(slice, all);
+          out.printf(
+              "round %d: %-10s %3d of %d settings, %d s%n",
+              round,
+              slice.name(),
+              all.size() - before,
+              slice.settings(),
+              (System.nanoTime() - start) / 1_000_000_000);
+        }
       }
       try (OutputStream file = Files.newOutputStream(directory.resolve(Report.ENVIRONMENT_FILE))) {
         machine.after().store(file, null);
@@ -196,20 +208,34 @@ final class Published {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    if (results < settings) {
-      out.printf("%d settings failed; why is in the logs beside the results%n", settings - results);
+    int failed = settings * rounds() - results.values().stream().mapToInt(List::size).sum();
+    if (failed > 0) {
+      out.printf("%d forks failed; why is in the logs beside the results%n", failed);
     }
-    return results == settings;
+    return failed == 0;
   }
 
-  private Collection<RunResult> measure(Slice slice, Machine machine) throws RunnerException {
+  private int rounds() {
+    return smoke ? 1 : forks;
+  }
+
+  private Collection<RunResult> measure(Slice slice, int round, Machine machine)
+      throws RunnerException {
+    Runner runner = new Runner(options(slice, round));
     if (slice.threads() == 1) {
-      return new Runner(options(slice)).run();
+      return runner.run();
     }
     machine.measureCacheLine(slice.name());
-    Collection<RunResult> measured = new Runner(options(slice)).run();
+    Collection<RunResult> measured = runner.run();
     machine.measureCacheLine(slice.name());
     return measured;
+  }
+
+  /** All rounds so far: each fork is a result of its own. */
+  private void write(Slice slice, List<RunResult> results) {
+    ResultFormatFactory.getInstance(
+            ResultFormatType.JSON, directory.resolve(slice.name() + ".json").toString())
+        .writeOut(results);
   }
 
   /** How long that takes where every fork has a processor and more for itself. */
@@ -222,25 +248,23 @@ final class Published {
               : START_MILLIS
                   + slice.timing().warmUps() * WARM_UP_MILLIS
                   + (long) slice.timing().iterations() * slice.timing().measuredMillis();
-      sum += slice.settings() * fork * (smoke ? 1 : forks);
+      sum += slice.settings() * fork * rounds();
     }
     return sum;
   }
 
-  private Options options(Slice slice) {
+  private Options options(Slice slice, int round) {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .include("\\." + slice.benchmark().getSimpleName() + "\\.")
-            .forks(smoke ? 1 : forks)
+            .forks(1)
             .warmupIterations(smoke ? 1 : slice.timing().warmUps())
             .warmupTime(TimeValue.milliseconds(smoke ? SMOKE_MILLIS : WARM_UP_MILLIS))
             .measurementIterations(smoke ? 1 : slice.timing().iterations())
             .measurementTime(
                 TimeValue.milliseconds(smoke ? SMOKE_MILLIS : slice.timing().measuredMillis()))
             .param("rival", slice.rivals().stream().map(Rival::name).toArray(String[]::new))
-            .resultFormat(ResultFormatType.JSON)
-            .result(directory.resolve(slice.name() + ".json").toString())
-            .output(directory.resolve(slice.name() + ".log").toString());
+            .output(directory.resolve(slice.name() + "-" + round + ".log").toString());
     if (slice.benchmark() != HandoverBenchmark.class) {
       options.threads(slice.threads());
     }
