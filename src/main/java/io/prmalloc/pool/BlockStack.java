@@ -211,6 +211,11 @@ abstract class BlockStack {
     return free.size();
   }
 
+  /** How many blocks are on the stack or noted in front. */
+  final int readyBlocks() {
+    return free.size() + front.noted();
+  }
+
   /** Whether all blocks are on the stack. */
   final boolean allHome() {
     return free.size() == capacity;

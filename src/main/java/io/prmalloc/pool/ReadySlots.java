@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static io.prmalloc.pool.BlockNumbers.wordAt;
 
+import io.prmalloc.OutOfLine;
 import java.util.Arrays;
 
 /**
@@ -36,6 +37,30 @@ final class ReadySlots extends ReadyBlocks {
   /** Whether the calling thread holds that stripe, or did a moment ago. */
   boolean isHeldByCaller() {
     return word(0, 0).isHeldByCaller();
+  }
+
+  /** How many slots are noted. */
+  int noted() {
+    int noted = 0;
+    for (int word = 0; word < words; word++) {
+      noted += Long.bitCount(word(0, word).bits());
+    }
+    return noted;
+  }
+
+  /**
+   * Looks at all that is noted, side by side, and no longer notes what the calling thread cannot
+   * have. The rest it marks, if it is the holder.
+   *
+   * @param hold of the stripe that the slab serves
+   * @param lasting as of {@link io.prmalloc.Block#mark}
+   */
+  void mark(StripeHold hold, boolean lasting) {
+    for (int i = 0; i < words; i++) {
+      ReadyWord word = word(0, i);
+      long noted = word.bits();
+      word.removeAll(noted & ~hold.mark(noted, lasting, word, OutOfLine.DEPTH));
+    }
   }
 
   @Override

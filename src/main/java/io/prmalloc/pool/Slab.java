@@ -19,6 +19,9 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
 
+  /** Which stripe it serves, or served last. Guarded by the class's lock. */
+  int stripe;
+
   private long usesSeen;
   private int idleLooks;
 

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -21,22 +20,24 @@ import java.util.function.Predicate;
  */
 final class SlabClass {
 
-  // Each stripe of threads is served from a slab of its own, `serving`, without a lock; its front
-  // is open (see BlockStack), and threads find it in `fronts`. When that has no free slot, the next
-  // slab that has one takes its place, under the lock, and a new one is made only if no other
-  // stripe's slab has a slot either, not even one whose bit was lost. Who brings home the first
-  // slot of an exhausted slab queues it; who brings home the last one of a slab that does not serve
+  // Each stripe of threads is served from a slab of its own, without a lock; its front is open (see
+  // BlockStack), and threads find it in `fronts`. When that has no free slot, the next slab that
+  // has one takes its place, under the lock, and a new one is made only if no other stripe's slab
+  // has a slot either, not even one whose bit was lost. Where other stripes' threads close what it
+  // takes, a stripe keeps some slabs that are exhausted (see StripeSlabs). Else, who brings home
+  // the first slot of one queues it; who brings home the last one of a slab that is no stripe's
   // gives it back, except for some spares, so that a server that breathes in and out by some slots
   // does not pay the system for every breath.
   //
-  // No slab is lost between the two: a slab stops serving only under the lock, by shutting its
+  // No slab is lost between the two: a slab leaves its stripe only under the lock, by shutting its
   // front, and what came home by then is looked at right after. The push that next frees a slot in
   // it sees 1 and comes to the lock afterwards.
   //
   // While allocations are observed, `fronts` has none of them: who looks there finds nothing and
   // takes the slow way, which is where observers are told.
   //
-  // A trim takes slabs away that serve. Their stacks are closed then, so whoever still sees one
+  // A trim takes slabs away that serve or rest. Their stacks are closed then, so whoever still sees
+  // one
   // finds nothing in it and comes to the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
@@ -92,8 +93,8 @@ final class SlabClass {
   private final Stripes stripes;
   private final StripeBias bias;
 
-  /** The slabs that serve, by stripe; null before the first. Written under the lock. */
-  private final AtomicReferenceArray<Slab> serving;
+  /** The slabs that serve, and those that rest. Written under the lock. */
+  private final StripeSlabs byStripe;
 
   /** Whether nobody is to find them in the fronts. Under the lock. */
   private boolean observed;
@@ -134,7 +135,7 @@ final class SlabClass {
     this.source = source;
     this.directory = directory;
     this.stripes = fronts.stripes();
-    this.serving = new AtomicReferenceArray<>(stripes.count());
+    this.byStripe = new StripeSlabs(stripes, Math.max(spareSlots, leastSlots));
   }
 
   private static int leastSlots(int slotBytes) {
@@ -165,7 +166,7 @@ final class SlabClass {
   }
 
   private PooledBlock takeServed(int stripe) {
-    Slab slab = serving.get(stripe);
+    Slab slab = byStripe.serving(stripe);
     return slab == null ? null : slab.allocateServed();
   }
 
@@ -184,15 +185,11 @@ final class SlabClass {
 
   /** Has the slab that serves a stripe found, unless it is observed. */
   private void show(int stripe) {
-    Slab slab = serving.get(stripe);
+    Slab slab = byStripe.serving(stripe);
     // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
     boolean open = slab != null && !observed && isolation.equals(Isolation.NONE);
     ReadyBlocks front = open ? slab.front() : ReadyBlocks.NONE;
     fronts.set(stripe, sizeClass, front);
-  }
-
-  private static PooledBlock takeFrom(Slab slab) {
-    return slab == null ? null : slab.allocate();
   }
 
   /**
@@ -210,14 +207,20 @@ final class SlabClass {
       int stripe = stripes.current();
       PooledBlock block = takeServed(stripe);
       while (block == null) {
-        Slab next = withFreeSlots.poll();
-        if (next == null && serving.get(stripe) != null) {
-          block = takeFromAnyStripe(stripe);
+        Slab rested = byStripe.readiest(stripe);
+        if (rested != null) {
+          serveRested(stripe, rested);
+        } else {
+          Slab next = nextFree(stripe);
+          block =
+              next != null || byStripe.serving(stripe) == null
+                  ? null
+                  : byStripe.takeFromAny(stripe);
           if (block != null) {
             break;
           }
+          serve(stripe, next != null ? next : grow());
         }
-        serve(stripe, next != null ? next : grow());
         block = takeServed(stripe);
       }
       return block;
@@ -226,42 +229,45 @@ final class SlabClass {
     }
   }
 
-  /**
-   * A slot of the slab that serves a stripe, of which no bit tells, or one of a slab that serves
-   * another; or null.
-   */
-  private PooledBlock takeFromAnyStripe(int stripe) {
-    // Its own first. Where two threads of a stripe lose bits, each would soon live on other
-    // stripes' slabs, and by its closes have bits lost there, too, until hardly any are left.
-    PooledBlock block = takeGathered(stripe);
-    for (int i = 1; i < stripes.count() && block == null; i++) {
-      block = takeFrom(serving.get(stripes.after(stripe, i)));
+  /** A slab with free slots that is no stripe's, or one that rests for another; or null. */
+  private Slab nextFree(int stripe) {
+    Slab next = withFreeSlots.poll();
+    for (int i = 1; i < stripes.count() && next == null; i++) {
+      next = takeRested(stripes.after(stripe, i));
     }
-    for (int i = 1; i < stripes.count() && block == null; i++) {
-      block = takeGathered(stripes.after(stripe, i));
-    }
-    return block;
+    return next;
   }
 
-  private PooledBlock takeGathered(int stripe) {
-    Slab slab = serving.get(stripe);
-    if (slab == null) {
+  /** Takes a slab from a stripe for which it rests, if half of its slots are ready; or null. */
+  private Slab takeRested(int stripe) {
+    Slab slab = byStripe.readiest(stripe);
+    if (slab == null || 2 * slab.readyBlocks() < slab.slots()) {
       return null;
     }
-    slab.gather();
-    return slab.allocate();
+    leaveStripe(slab);
+    return slab.freeBlocks() > 0 ? slab : null;
   }
 
   private void serve(int stripe, Slab slab) {
     slab.queued = false;
     slab.openFront();
-    Slab exhausted = serving.getAndSet(stripe, slab);
+    List<Slab> left = byStripe.serve(stripe, slab);
     // After that, which is volatile: see StripeBias.tell.
     bias.tell(stripe, this::heldBy);
+    showAfter(stripe, left);
+  }
+
+  private void serveRested(int stripe, Slab slab) {
+    slab.front().mark(bias.holdOf(stripe), bias.mayLast(stripe));
+    showAfter(stripe, byStripe.serve(stripe, slab));
+  }
+
+  /** Has the slab found that serves a stripe now, and shuts those that left it. */
+  private void showAfter(int stripe, List<Slab> left) {
     show(stripe);
-    if (exhausted != null) {
+    for (Slab exhausted : left) {
       shut(exhausted);
-      slabChanged(exhausted);
+      queueOrGiveBack(exhausted);
     }
   }
 
@@ -270,18 +276,16 @@ final class SlabClass {
     slab.front().heldBy(StripeHold.NEVER);
   }
 
-  /** Lets those who look at the slab that serves a stripe know who holds the stripe. */
+  /** Lets those who look at a stripe's slabs know who holds the stripe. */
   void heldBy(StripeHold hold, int stripe) {
-    Slab slab = serving.get(stripe);
-    if (slab != null) {
+    for (Slab slab : byStripe.of(stripe)) {
       slab.front().heldBy(hold);
     }
   }
 
-  /** Goes through the blocks of the slab that serves a stripe. */
+  /** Goes through the blocks of a stripe's slabs. */
   void forEachBlock(int stripe, Consumer<PooledBlock> action) {
-    Slab slab = serving.get(stripe);
-    if (slab != null) {
+    for (Slab slab : byStripe.of(stripe)) {
       slab.forEachBlock(action);
     }
   }
@@ -301,11 +305,7 @@ final class SlabClass {
 
   /** As many as the first slabs have, or a multiple. */
   private int slotsOfNext() {
-    long exhausted = allSlots;
-    for (int stripe = 0; stripe < stripes.count(); stripe++) {
-      Slab slab = serving.get(stripe);
-      exhausted -= slab == null ? 0 : slab.slots();
-    }
+    long exhausted = allSlots - byStripe.servingSlots();
     // Not larger than what may be spare, or it would come and go.
     long most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
     int slots = leastSlots;
@@ -327,29 +327,35 @@ final class SlabClass {
     }
   }
 
-  /** A slab may have its first free slot, or all of them. */
+  /** The calling thread brought home a slab's first free slot, or the last one. */
   void slabChanged(Slab slab) {
     spinThenLock();
     try {
-      if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
-        return;
-      }
-      if (!slab.allHome() || !hasAllSparesBeside(slab)) {
-        if (!slab.queued && slab.freeBlocks() > 0) {
-          slab.queued = true;
-          withFreeSlots.add(slab);
-        }
-      } else if (slab.retire()) {
-        giveBack(slab);
-      }
+      byStripe.closed(slab, stripes.current());
+      queueOrGiveBack(slab);
     } finally {
       lock.unlock();
     }
   }
 
+  /** Queues a slab that has free slots and is no stripe's, or gives it back if it has all. */
+  private void queueOrGiveBack(Slab slab) {
+    if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
+      return;
+    }
+    if (!slab.allHome() || !hasAllSparesBeside(slab)) {
+      if (!slab.queued && slab.freeBlocks() > 0) {
+        slab.queued = true;
+        withFreeSlots.add(slab);
+      }
+    } else if (slab.retire()) {
+      giveBack(slab);
+    }
+  }
+
   /** Whether with this slab there were too many that have all their slots and do not serve. */
   private boolean hasAllSparesBeside(Slab slab) {
-    int spare = slab.slots();
+    int spare = slab.slots() + byStripe.restingSlots();
     // Where thousands of slabs come home one by one, the first ones found say enough.
     for (Slab other : withFreeSlots) {
       if (other != slab && other.allHome()) {
@@ -388,7 +394,7 @@ final class SlabClass {
       long before = bytesReserved;
       for (Slab slab : List.copyOf(slabs)) {
         if (which.test(slab) && slab.retire()) {
-          stopServing(slab);
+          leaveStripe(slab);
           giveBack(slab);
         }
       }
@@ -398,13 +404,11 @@ final class SlabClass {
     }
   }
 
-  private void stopServing(Slab slab) {
+  private void leaveStripe(Slab slab) {
+    boolean left = byStripe.remove(slab);
     shut(slab);
-    for (int stripe = 0; stripe < stripes.count(); stripe++) {
-      if (serving.get(stripe) == slab) {
-        serving.set(stripe, null);
-        show(stripe);
-      }
+    if (left) {
+      show(slab.stripe);
     }
   }
 
@@ -440,8 +444,8 @@ final class SlabClass {
     lock.lock();
     try {
       closed = true;
+      byStripe.clear();
       for (int stripe = 0; stripe < stripes.count(); stripe++) {
-        serving.set(stripe, null);
         show(stripe);
       }
       for (Slab slab : List.copyOf(slabs)) {

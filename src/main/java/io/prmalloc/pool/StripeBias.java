@@ -53,11 +53,12 @@ final class StripeBias {
   //
   // A mark may also last, whoever closes the block, until somebody revokes. A holder marks so what
   // it gets from a thread that claims nothing: that one does not want it, and to mark each block
-  // anew each time is a third of what a producer has to do (see ReadyChunks). If the consumer wants
-  // blocks after all, or another thread closes some that does, it comes upon blocks that it cannot
-  // have, and revokes. So that this does not come again and again, no hold marks for good that
-  // followed a short one, until it has itself lasted: where roles change all the time, a thread is
-  // revoked for it a few times in a tenth of a second, and no more often.
+  // anew each time is a third of what a producer has to do (see ReadyChunks). So are the slots of a
+  // slab that rested while others closed them (see StripeSlabs). If the consumer wants blocks after
+  // all, or another thread closes some that does, it comes upon blocks that it cannot have, and
+  // revokes. So that this does not come again and again, no hold marks for good that followed a
+  // short one, until it has itself lasted: where roles change all the time, a thread is revoked for
+  // it a few times in a tenth of a second, and no more often.
   //
   // To revoke costs some microseconds, which a thousand claims without it gain. So a stripe that
   // was revoked soon after it was taken hold of waits for four times as many claims until the next
@@ -187,11 +188,13 @@ final class StripeBias {
    * @param to its own stripe
    */
   boolean mayLast(int from, int to) {
-    StripeHold mine = holdOf(to);
-    return !holdOf(from).isSomebodys()
-        && vacant[from].isIdle()
-        && mine.isMine()
-        && (waits[to] == FIRST_WAIT || isOld(mine));
+    return !holdOf(from).isSomebodys() && vacant[from].isIdle() && mayLast(to);
+  }
+
+  /** Whether those may last that the calling thread gives to what others closed; its stripe. */
+  boolean mayLast(int stripe) {
+    StripeHold mine = holdOf(stripe);
+    return mine.isMine() && (waits[stripe] == FIRST_WAIT || isOld(mine));
   }
 
   /**
