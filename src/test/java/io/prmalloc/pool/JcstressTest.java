@@ -18,7 +18,8 @@ import org.openjdk.jcstress.Main;
 /**
  * Runs the races of this package: {@link BiasRaces}, {@link BlockRaces}, {@link BlockStackRaces},
  * {@link BufferRaces}, {@link IndexStackRaces}, {@link PoolRaces}, {@link ReadyWordRaces} and
- * {@link SlotBiasRaces}. In short form here; the profile {@code proof} runs them in full.
+ * {@link SlotBiasRaces}. In short form here, all or those that {@code proof.jcstress.only} names;
+ * the profile {@code proof} runs them in full.
  */
 class JcstressTest {
 
@@ -40,6 +41,8 @@ class JcstressTest {
   void shouldMeetOnlyListedOutcomesWhenThreadsRace() throws Exception {
     List<String> arguments = new ArrayList<>(List.of("-r", directory.resolve("report").toString()));
     arguments.addAll(List.of(System.getProperty("proof.jcstress", SHORT).split(" ", -1)));
+    Optional.ofNullable(System.getProperty("proof.jcstress.only"))
+        .ifPresent(races -> arguments.addAll(List.of("-t", races)));
     ChildJvm.Result result =
         new ChildJvm(directory)
             .flags("-Xmx512m")
