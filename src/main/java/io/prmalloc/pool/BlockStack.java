@@ -211,7 +211,7 @@ abstract class BlockStack {
     return free.size();
   }
 
-  /** How many blocks are on the stack or noted in front. */
+  /** How many blocks are on the stack or noted in front; more if one is both. */
   final int readyBlocks() {
     return free.size() + front.noted();
   }

@@ -37,8 +37,7 @@ final class SlabClass {
   // takes the slow way, which is where observers are told.
   //
   // A trim takes slabs away that serve or rest. Their stacks are closed then, so whoever still sees
-  // one
-  // finds nothing in it and comes to the lock.
+  // one finds nothing in it and comes to the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
 
@@ -212,12 +211,11 @@ final class SlabClass {
           serveRested(stripe, rested);
         } else {
           Slab next = nextFree(stripe);
-          block =
-              next != null || byStripe.serving(stripe) == null
-                  ? null
-                  : byStripe.takeFromAny(stripe);
-          if (block != null) {
-            break;
+          if (next == null && byStripe.serving(stripe) != null) {
+            block = byStripe.takeFromAny(stripe);
+            if (block != null) {
+              break;
+            }
           }
           serve(stripe, next != null ? next : grow());
         }
@@ -244,8 +242,14 @@ final class SlabClass {
     if (slab == null || 2 * slab.readyBlocks() < slab.slots()) {
       return null;
     }
+    // First, for if its thread is held up in the middle of a claim nothing is to be had of it, and
+    // it had better stay where somebody looks.
+    slab.gather();
+    if (slab.freeBlocks() == 0) {
+      return null;
+    }
     leaveStripe(slab);
-    return slab.freeBlocks() > 0 ? slab : null;
+    return slab;
   }
 
   private void serve(int stripe, Slab slab) {
@@ -331,7 +335,7 @@ final class SlabClass {
   void slabChanged(Slab slab) {
     spinThenLock();
     try {
-      byStripe.closed(slab, stripes.current());
+      byStripe.noteCloser(slab, stripes.current());
       queueOrGiveBack(slab);
     } finally {
       lock.unlock();

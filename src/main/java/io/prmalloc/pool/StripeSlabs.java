@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * Which slabs of a size class serve, by stripe, and which rest for a stripe.
  *
- * <p>Threading: reading, any thread; all else under the class's lock.
+ * <p>Threading: {@link #of} and {@link #serving}, any thread; all else under the class's lock.
  */
 final class StripeSlabs {
 
@@ -99,9 +99,9 @@ final class StripeSlabs {
     return slots;
   }
 
-  /** A thread brought home the first slot of an exhausted slab, or the last one. */
-  void closed(Slab slab, int closersStripe) {
-    handsOver[slab.stripe] = closersStripe != slab.stripe;
+  /** Notes whose thread brought home the first slot of an exhausted slab, or the last one. */
+  void noteCloser(Slab slab, int closer) {
+    handsOver[slab.stripe] = closer != slab.stripe;
   }
 
   /** Of the slabs that rest for a stripe the one that has the most slots ready, or null. */

@@ -6,17 +6,17 @@
  * io.prmalloc.pool.TensorPoolBuilder}. Most requests are served by its {@code QuickWay}, which
  * looks at the {@code RecentBlocks}, one for each size, and then at what is ready. Behind it: small
  * requests come from slabs of a size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code
- * SlabClass}, {@code StripeSlabs}, {@code Slab}, whose slots are a {@code BlockStack}); planned
- * ones from a {@code BinTable}, which is a plan made real: the {@code Arena}, its one reservation,
- * carved into a {@code Buffer} of equal chunks per {@code Bin}; everything else from the
- * sub-allocator ({@code SlowWay}). A slot or a chunk is a {@code PooledBlock}. What a thread gave
- * back last is noted in {@code ReadyBlocks}: those of a slab ({@code ReadySlots}), or of the arena
- * ({@code ReadyChunks}), with its chunks in the order that {@code BlockNumbers} gives them, a
- * {@code ReadyWord} for 64 of them and each stripe of threads ({@code Stripes}, and of {@code
- * VirtualThreads} those that carry them). In the beginning threads get {@code Shares} of those. Who
- * asks for addresses gets them by way of {@code RawAddresses}, and whose one is, is looked up in an
- * {@code AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolBooks} knows what
- * lies where, and adds up what the pool tells of itself.
+ * SlabClass}, {@code Slab}, whose slots are a {@code BlockStack}, and {@code StripeSlabs}, which
+ * knows whom each serves); planned ones from a {@code BinTable}, which is a plan made real: the
+ * {@code Arena}, its one reservation, carved into a {@code Buffer} of equal chunks per {@code Bin};
+ * everything else from the sub-allocator ({@code SlowWay}). A slot or a chunk is a {@code
+ * PooledBlock}. What a thread gave back last is noted in {@code ReadyBlocks}: those of a slab
+ * ({@code ReadySlots}), or of the arena ({@code ReadyChunks}), with its chunks in the order that
+ * {@code BlockNumbers} gives them, a {@code ReadyWord} for 64 of them and each stripe of threads
+ * ({@code Stripes}, and of {@code VirtualThreads} those that carry them). In the beginning threads
+ * get {@code Shares} of those. Who asks for addresses gets them by way of {@code RawAddresses}, and
+ * whose one is, is looked up in an {@code AddressDirectory}, or in the {@code AddressTable} of a
+ * plan; {@code PoolBooks} knows what lies where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepRepeats}, {@code StepArena}); plans of

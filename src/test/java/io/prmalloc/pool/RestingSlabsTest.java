@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Block;
-import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.os.ProcessBarrier;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -15,43 +13,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Exhausted slabs that stay with a thread because others close what it takes. */
-class RestingSlabsTest {
-
-  private static final int BYTES = 8 * 1024;
-
-  /** What the first slabs have of {@link #BYTES}. */
-  private static final int SLOTS = 32;
+class RestingSlabsTest extends SlotFixture {
 
   private static final int SPARE_SLOTS = SlabClass.spareSlots(BYTES);
-  private static final int FIRST_WAIT = 64;
 
-  private final SubAllocator source = SubAllocator.direct();
-  private final AtomicInteger grown = new AtomicInteger();
-  private final SmallBlocks small =
-      new SmallBlocks(source, Isolation.NONE, new AddressDirectory(), grown::incrementAndGet);
-  private final Stripes stripes = small.fronts().stripes();
-
-  @AfterEach
-  void giveBack() {
-    small.free();
-    assertEquals(0, source.bytesReserved());
-  }
-
-  private PooledBlock take() {
-    PooledBlock block = Buffers.slot(small, BYTES, 64);
-    block.openRaw(BYTES, 0);
-    return block;
-  }
-
-  private List<PooledBlock> take(int count) {
+  private List<PooledBlock> takeAll(int count) {
     List<PooledBlock> taken = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       taken.add(take());
@@ -60,18 +31,10 @@ class RestingSlabsTest {
     return taken;
   }
 
-  private static void giveBack(PooledBlock block) {
-    assertTrue(block.closeRaw());
-  }
-
-  private void elsewhere(Runnable work) throws Exception {
-    Buffers.onAnotherStripe(stripes, Executors.callable(work));
-  }
-
   /** Takes some, which another thread closes; what that was. */
   private List<PooledBlock> handOver(int count) throws Exception {
-    List<PooledBlock> taken = take(count);
-    elsewhere(() -> taken.forEach(RestingSlabsTest::giveBack));
+    List<PooledBlock> taken = takeAll(count);
+    elsewhere(() -> taken.forEach(SlotFixture::giveBack));
     return taken;
   }
 
@@ -122,14 +85,14 @@ class RestingSlabsTest {
           one.giveUp();
         });
     assertEquals(0, marked(last), "or its own thread could not have them either");
-    assertEquals(count, take(count).size());
+    assertEquals(count, takeAll(count).size());
   }
 
   @Test
   void shouldGoToTheStackWhenItsOwnThreadClosesThem() {
     for (int lap = 0; lap < 3; lap++) {
-      List<PooledBlock> taken = take(3 * SLOTS);
-      taken.forEach(RestingSlabsTest::giveBack);
+      List<PooledBlock> taken = takeAll(3 * SLOTS);
+      taken.forEach(SlotFixture::giveBack);
       assertTrue(homeInFront(taken) <= 2L * SLOTS, () -> homeInFront(taken) + " in front");
     }
   }
@@ -153,12 +116,12 @@ class RestingSlabsTest {
     }
     int slabs = grown.get();
     List<PooledBlock> theirs = new ArrayList<>();
-    elsewhere(() -> theirs.addAll(take(count - SLOTS)));
+    elsewhere(() -> theirs.addAll(takeAll(count - SLOTS)));
     assertEquals(slabs, grown.get(), "it took what rested");
-    List<PooledBlock> both = take(count);
+    List<PooledBlock> both = takeAll(count);
     both.addAll(theirs);
     assertEquals(2 * count - SLOTS, new HashSet<>(both).size(), "each has one user");
-    both.forEach(RestingSlabsTest::giveBack);
+    both.forEach(SlotFixture::giveBack);
     assertTrue(small.retire(), "all are home");
     small.reopen();
   }
@@ -186,11 +149,11 @@ class RestingSlabsTest {
     PooledBlock out = take();
     assertFalse(small.retire());
     int slabs = grown.get();
-    List<PooledBlock> taken = take(count - 1);
+    List<PooledBlock> taken = takeAll(count - 1);
     assertFalse(taken.contains(out));
     assertEquals(slabs, grown.get(), "what it had sent to the stacks is found there");
     giveBack(out);
-    taken.forEach(RestingSlabsTest::giveBack);
+    taken.forEach(SlotFixture::giveBack);
   }
 
   /**
@@ -228,11 +191,11 @@ class RestingSlabsTest {
               if (random.nextInt(100) < thread - 1 && own.size() < 2 * SLOTS) {
                 own.add(take());
               } else if (random.nextInt(5_000) == 0) {
-                own.forEach(RestingSlabsTest::giveBack);
+                own.forEach(SlotFixture::giveBack);
                 own.clear();
               }
             }
-            own.forEach(RestingSlabsTest::giveBack);
+            own.forEach(SlotFixture::giveBack);
           }
         });
     assertFalse(overlap.get(), "two users of one slot");

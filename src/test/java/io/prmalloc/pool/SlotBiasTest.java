@@ -9,56 +9,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Block;
-import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.os.ProcessBarrier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Slots that their thread may claim for less, and what becomes of them when others want them. */
-class SlotBiasTest {
-
-  private static final int FIRST_WAIT = 64;
-
-  private static final int BYTES = 8 * 1024;
-
-  /** What a slab has of {@link #BYTES}. */
-  private static final int SLOTS = 32;
-
-  private final SubAllocator source = SubAllocator.direct();
-  private final AtomicInteger grown = new AtomicInteger();
-  private final SmallBlocks small =
-      new SmallBlocks(source, Isolation.NONE, new AddressDirectory(), grown::incrementAndGet);
-  private final Stripes stripes = small.fronts().stripes();
+class SlotBiasTest extends SlotFixture {
 
   @BeforeEach
   void needBarrier() {
     assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
-  }
-
-  @AfterEach
-  void giveBack() {
-    small.free();
-    assertEquals(0, source.bytesReserved());
-  }
-
-  private PooledBlock take() {
-    return take(BYTES);
-  }
-
-  private PooledBlock take(int bytes) {
-    PooledBlock block = Buffers.slot(small, bytes, 64);
-    block.openRaw(bytes, 0);
-    return block;
   }
 
   /** Takes and closes until the calling thread holds its stripe; what it had last. */
@@ -72,10 +38,6 @@ class SlotBiasTest {
     return block;
   }
 
-  private static void giveBack(PooledBlock block) {
-    assertTrue(block.closeRaw());
-  }
-
   private static boolean isMarkedAtHome(PooledBlock block) {
     long stamp = block.stamp();
     return Block.isHome(stamp) && Block.isMarked(stamp);
@@ -87,10 +49,6 @@ class SlotBiasTest {
       taken.add(take());
     }
     return taken;
-  }
-
-  private void elsewhere(Runnable work) throws Exception {
-    Buffers.onAnotherStripe(stripes, Executors.callable(work));
   }
 
   @Test
@@ -108,10 +66,10 @@ class SlotBiasTest {
   @Test
   void shouldHoldForAllSizesAtOnce() {
     hold();
-    PooledBlock other = take(100);
+    PooledBlock other = take(small, 100);
     giveBack(other);
     assertFalse(isMarkedAtHome(other), "it came from behind");
-    assertSame(other, take(100));
+    assertSame(other, take(small, 100));
     giveBack(other);
     assertTrue(isMarkedAtHome(other), "without so many claims of this size");
   }
@@ -126,7 +84,7 @@ class SlotBiasTest {
     giveBack(first);
     assertFalse(Block.isHome(first.stamp()), "it is on the stack");
     out.remove(first);
-    out.forEach(SlotBiasTest::giveBack);
+    out.forEach(SlotFixture::giveBack);
     assertTrue(small.retire(), "all are home");
     small.reopen();
   }
@@ -140,7 +98,7 @@ class SlotBiasTest {
     assertSame(last, take());
     giveBack(last);
     assertTrue(isMarkedAtHome(last), "at once");
-    out.subList(0, SLOTS).forEach(SlotBiasTest::giveBack);
+    out.subList(0, SLOTS).forEach(SlotFixture::giveBack);
   }
 
   @Test
@@ -158,10 +116,10 @@ class SlotBiasTest {
           assertSame(marked, take());
           assertEquals(2, grown.get());
           giveBack(marked);
-          own.forEach(SlotBiasTest::giveBack);
+          own.forEach(SlotFixture::giveBack);
         });
     assertFalse(isMarkedAtHome(marked));
-    out.forEach(SlotBiasTest::giveBack);
+    out.forEach(SlotFixture::giveBack);
   }
 
   @Test
@@ -184,9 +142,9 @@ class SlotBiasTest {
   @Test
   void shouldTakeTheMarkOffAllThatServesItWhenItIsRevoked() throws Exception {
     PooledBlock large = hold();
-    PooledBlock tiny = take(100);
+    PooledBlock tiny = take(small, 100);
     giveBack(tiny);
-    giveBack(take(100));
+    giveBack(take(small, 100));
     assertTrue(isMarkedAtHome(tiny));
     elsewhere(
         () -> {
@@ -194,7 +152,7 @@ class SlotBiasTest {
           large.giveUp();
         });
     assertFalse(isMarkedAtHome(tiny), "or its own thread could not have it either");
-    assertSame(tiny, take(100));
+    assertSame(tiny, take(small, 100));
     giveBack(tiny);
   }
 
@@ -263,10 +221,10 @@ class SlotBiasTest {
             giveBack(last);
             assertFalse(isMarkedAtHome(last), "or another thread would claim it, too");
           }
-          own.forEach(SlotBiasTest::giveBack);
+          own.forEach(SlotFixture::giveBack);
         });
     assertEquals(2, small.slabs());
-    out.forEach(SlotBiasTest::giveBack);
+    out.forEach(SlotFixture::giveBack);
   }
 
   /**
@@ -302,7 +260,7 @@ class SlotBiasTest {
               giveBack(own.pop());
             }
           }
-          own.forEach(SlotBiasTest::giveBack);
+          own.forEach(SlotFixture::giveBack);
         });
     assertFalse(overlap.get(), "two users of one slot");
     PoolCounts counts = new PoolCounts();
