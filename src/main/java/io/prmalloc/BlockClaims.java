@@ -38,7 +38,7 @@ abstract class BlockClaims extends CacheLinePadding {
   /** By which its home knows it. */
   private int number;
 
-  /** Bytes asked for in the current or last use, and above those 32 bits, of its header. */
+  /** {@link #extentOf} the current or last use. */
   long extent;
 
   /**
@@ -304,6 +304,19 @@ abstract class BlockClaims extends CacheLinePadding {
   public final boolean revoke() {
     long stamp = (long) STATE.getAcquire(this);
     return isOut(stamp) && change(stamp, BlockState.claimedAfter(stamp));
+  }
+
+  /**
+   * What a use takes, as one number: its bytes and, above those 32 bits, those of its header. Of a
+   * handle, which has none, the bytes alone. Threading: any thread.
+   */
+  public static long extentOf(int bytes, int headerBytes) {
+    return bytes | (long) headerBytes << Integer.SIZE;
+  }
+
+  /** {@link #extentOf} the current or last use. Threading: as {@link #sizeBytes}. */
+  public final long extent() {
+    return extent;
   }
 
   /**

@@ -39,15 +39,17 @@ abstract class BlockOpening extends BlockViews {
    *
    * @param bytes how many bytes the user asked for; with the header at most {@link #capacityBytes}
    * @param headerBytes distance from the block's first byte to the user's
+   * @return the stamp of the use
    */
-  public final void openRaw(long bytes, int headerBytes) {
+  public final long openRaw(long bytes, int headerBytes) {
     // The byte buffer stays as it is: who has the address does not see it.
     int size = (int) bytes;
     long stamp = nextStamp(headerBytes + size);
-    if (extent != extentOf(size, headerBytes)) {
-      resize(size, headerBytes, OutOfLine.DEPTH);
+    long wanted = extentOf(size, headerBytes);
+    if (extent != wanted) {
+      resize(wanted, OutOfLine.DEPTH);
     }
-    publish(stamp);
+    return publish(stamp);
   }
 
   /**
@@ -64,7 +66,7 @@ abstract class BlockOpening extends BlockViews {
     long home = state;
     if (BlockState.isConfined(home)) {
       if (extent != bytes) {
-        resize((int) bytes, 0, OutOfLine.DEPTH);
+        resize(bytes, OutOfLine.DEPTH);
       }
       publish(BlockState.live(home));
     } else {
@@ -110,13 +112,24 @@ abstract class BlockOpening extends BlockViews {
   }
 
   /**
-   * {@link #beginMarked} for a use that is like the one before.
+   * {@link #beginMarked} or {@link #openRaw} for a use that is like the one before.
    *
-   * @return as {@link #beginMarked}; also 0 if the use before was of other bytes
+   * @param wanted the {@link #extent} of the use
+   * @return as {@link #beginMarked}; also 0 if the use before had another extent
    */
-  public final long reopenMarked(long mark, long bytes) {
+  public final long reopenMarked(long mark, long wanted) {
     long seen = (long) STATE.getAcquire(this);
-    return BlockState.isHome(seen, mark) && isAsFor(bytes) ? publish(BlockState.live(seen)) : 0;
+    return BlockState.isHome(seen, mark) && isAs(wanted) ? publish(BlockState.live(seen)) : 0;
+  }
+
+  private boolean isAs(long wanted) {
+    // In this order: a handle's request is to ask no question more.
+    return extent == wanted && (isViewOf((int) wanted) || isRaw(wanted));
+  }
+
+  /** Whether an extent is of an address with a header, whose user sees no view. */
+  private static boolean isRaw(long extent) {
+    return extent > Integer.MAX_VALUE;
   }
 
   /**
@@ -153,26 +166,22 @@ abstract class BlockOpening extends BlockViews {
     if (depth > 0) {
       prepare(bytes, depth - 1);
     } else {
-      resize(bytes, 0);
+      resize(bytes);
       adjustView(bytes);
     }
   }
 
-  private static long extentOf(int bytes, int header) {
-    return bytes | (long) header << Integer.SIZE;
-  }
-
-  private void resize(int bytes, int header, int depth) {
+  private void resize(long wanted, int depth) {
     if (depth > 0) {
-      resize(bytes, header, depth - 1);
+      resize(wanted, depth - 1);
     } else {
-      resize(bytes, header);
+      resize(wanted);
     }
   }
 
-  private void resize(int bytes, int header) {
+  private void resize(long wanted) {
     largestBefore = largestBytes();
-    extent = extentOf(bytes, header);
+    extent = wanted;
   }
 
   private long publish(long stamp) {

@@ -91,6 +91,27 @@ class BlockTest {
   }
 
   @Test
+  void shouldBeginAUseAsTheOneBeforeOnlyWhenItHasThatExtent() {
+    long mark = Block.markOfCaller();
+    long raw = Block.extentOf(200, 64);
+    assertTrue(block.mark(mark, false, new ReadyBits() {}));
+    block.openRaw(200, 64);
+    assertTrue(block.closeRaw());
+    assertEquals(raw, block.extent());
+    assertEquals(0, block.reopenMarked(mark, Block.extentOf(200, 128)));
+    assertEquals(0, block.reopenMarked(mark, 200), "a handle's");
+    assertEquals(0, block.reopenMarked(mark + 32, raw), "another's");
+    long stamp = block.reopenMarked(mark, raw);
+    assertTrue(Block.isOut(stamp) && block.closeRaw(stamp));
+    block.open(200).close();
+    assertEquals(200, block.extent());
+    assertEquals(0, block.reopenMarked(mark, raw));
+    assertTrue(block.closeRaw(block.reopenMarked(mark, 200)));
+    block.view.position(1);
+    assertEquals(0, block.reopenMarked(mark, 200), "its view is another than the user must find");
+  }
+
+  @Test
   void shouldGoHomeWhenAnotherThreadClosesAUseWithAMark() throws Exception {
     long mark = Block.markOfCaller();
     ReadyBits where = new ReadyBits() {};

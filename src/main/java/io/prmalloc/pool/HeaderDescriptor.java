@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.CorruptedHeaderException;
 import io.prmalloc.os.AgronaAccess;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
 
 /**
@@ -18,9 +19,9 @@ import org.agrona.UnsafeApi;
  *                                                                   ^ user address
  * </pre>
  *
- * <p>begin: which use of the block this is; end: 0 while the block is out; bin: the size class
- * asked for; internal bin: the one that owns the block, −1 if it came from the sub-allocator. A
- * small one has a light header:
+ * <p>begin and end: 0, the times that DeepRec's statistics note, where ours are kept elsewhere;
+ * bin: the size class asked for; internal bin: the one that owns the block, −1 if it came from the
+ * sub-allocator. A small one has a light header:
  *
  * <pre>
  *   0       4       8
@@ -34,8 +35,9 @@ import org.agrona.UnsafeApi;
  * the two it is, is known from the address and never read from memory: in DeepRec a tensor of
  * 4,276,545 bytes looks like a light header.
  *
- * <p>The header only proves that nobody wrote over it; nothing is decided by what it says. All
- * fields are in native byte order.
+ * <p>The header only proves that nobody wrote over it; nothing is decided by what it says. Nothing
+ * in it changes from one use of a block to the next of the same size. All fields are in native byte
+ * order.
  *
  * <p>Threading: whoever owns the block.
  */
@@ -51,6 +53,7 @@ final class HeaderDescriptor {
   static final int LIGHT_MARK = 0x50524D41;
 
   private static final boolean AGRONA = AgronaAccess.isAvailable();
+  private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
   private static final int BEGIN_OFFSET = 0;
   private static final int END_OFFSET = 8;
@@ -64,6 +67,14 @@ final class HeaderDescriptor {
   private static final int MARK_OFFSET = 0;
   private static final int HEADER_BYTES_OFFSET = 4;
 
+  // A header is left as it is where the use before had the same, which was found right at its end.
+  // From producer to consumer its cache line then stays with both of them; written anew in each
+  // use, it had to be fetched twice for each, which took as long as all the rest. So there is no
+  // number of the use in it. To look whether all of it is there would cost a pair a fifth, and
+  // where sizes change a step, too, for it waits for memory to be read where it need only be
+  // written. Handles, whose users write there, leave another extent; what else may have happened
+  // meanwhile is that the page was given back.
+
   private HeaderDescriptor() {}
 
   /**
@@ -75,7 +86,6 @@ final class HeaderDescriptor {
   static void writeFull(
       ByteBuffer memory,
       int user,
-      long use,
       int bin,
       int internalBin,
       long rawAddress,
@@ -83,7 +93,7 @@ final class HeaderDescriptor {
       long userBytes) {
     int at = user - FULL_BYTES;
     long address = rawAddress + headerBytes - FULL_BYTES;
-    put(memory, at, address, BEGIN_OFFSET, use);
+    put(memory, at, address, BEGIN_OFFSET, 0);
     put(memory, at, address, END_OFFSET, 0);
     put(memory, at, address, BIN_OFFSET, bin);
     put(memory, at, address, INTERNAL_BIN_OFFSET, internalBin);
@@ -101,7 +111,6 @@ final class HeaderDescriptor {
   static void checkFull(
       ByteBuffer memory,
       int user,
-      long use,
       int bin,
       int internalBin,
       long rawAddress,
@@ -109,28 +118,49 @@ final class HeaderDescriptor {
       long userBytes) {
     int at = user - FULL_BYTES;
     long address = rawAddress + headerBytes - FULL_BYTES;
-    if (get(memory, at, address, BEGIN_OFFSET) == use
-        && get(memory, at, address, END_OFFSET) == 0
-        && get(memory, at, address, BIN_OFFSET) == bin
-        && get(memory, at, address, INTERNAL_BIN_OFFSET) == internalBin
-        && get(memory, at, address, RAW_ADDRESS_OFFSET) == rawAddress
-        && get(memory, at, address, USER_ADDRESS_OFFSET) == rawAddress + headerBytes
-        && get(memory, at, address, TOTAL_BYTES_OFFSET) == userBytes + headerBytes
-        && get(memory, at, address, USER_BYTES_OFFSET) == userBytes) {
+    if (isFull(memory, at, address, bin, internalBin, headerBytes, userBytes)) {
       return;
     }
-    check(memory, at + BEGIN_OFFSET, "begin", use);
-    check(memory, at + END_OFFSET, "end", 0);
-    check(memory, at + BIN_OFFSET, "bin", bin);
-    check(memory, at + INTERNAL_BIN_OFFSET, "internal bin", internalBin);
-    check(memory, at + RAW_ADDRESS_OFFSET, "raw address", rawAddress);
-    check(memory, at + USER_ADDRESS_OFFSET, "user address", rawAddress + headerBytes);
-    check(memory, at + TOTAL_BYTES_OFFSET, "total bytes", userBytes + headerBytes);
-    check(memory, at + USER_BYTES_OFFSET, "user bytes", userBytes);
+    check(memory.getLong(at + BEGIN_OFFSET), "begin", 0);
+    check(memory.getLong(at + END_OFFSET), "end", 0);
+    check(memory.getLong(at + BIN_OFFSET), "bin", bin);
+    check(memory.getLong(at + INTERNAL_BIN_OFFSET), "internal bin", internalBin);
+    check(memory.getLong(at + RAW_ADDRESS_OFFSET), "raw address", rawAddress);
+    check(memory.getLong(at + USER_ADDRESS_OFFSET), "user address", rawAddress + headerBytes);
+    check(memory.getLong(at + TOTAL_BYTES_OFFSET), "total bytes", userBytes + headerBytes);
+    check(memory.getLong(at + USER_BYTES_OFFSET), "user bytes", userBytes);
   }
 
-  // Eight words one after the other, on the way of every raw allocation: where the JVM lets Agrona
-  // write to an address, that is eight stores; a byte buffer checks its bounds eight times.
+  /** Whether a full header that was right is still there: a page that was given back is zero. */
+  static boolean isStillThere(ByteBuffer memory, int user, long userAddress) {
+    long address = userAddress - FULL_BYTES;
+    return get(memory, user - FULL_BYTES, address, USER_ADDRESS_OFFSET) == userAddress;
+  }
+
+  /** Whether all fields are right; one question, and not eight, on the way of every address. */
+  private static boolean isFull(
+      ByteBuffer memory,
+      int at,
+      long address,
+      int bin,
+      int internalBin,
+      int headerBytes,
+      long userBytes) {
+    long user = address + FULL_BYTES;
+    long wrong =
+        get(memory, at, address, BEGIN_OFFSET)
+            | get(memory, at, address, END_OFFSET)
+            | (get(memory, at, address, BIN_OFFSET) ^ bin)
+            | (get(memory, at, address, INTERNAL_BIN_OFFSET) ^ internalBin)
+            | (get(memory, at, address, RAW_ADDRESS_OFFSET) ^ (user - headerBytes))
+            | (get(memory, at, address, USER_ADDRESS_OFFSET) ^ user)
+            | (get(memory, at, address, TOTAL_BYTES_OFFSET) ^ (userBytes + headerBytes))
+            | (get(memory, at, address, USER_BYTES_OFFSET) ^ userBytes);
+    return wrong == 0;
+  }
+
+  // Where the JVM lets Agrona reach an address, each is an instruction; a byte buffer checks its
+  // bounds each time.
 
   private static void put(ByteBuffer memory, int at, long address, int field, long value) {
     if (AGRONA) {
@@ -144,18 +174,19 @@ final class HeaderDescriptor {
     return AGRONA ? UnsafeApi.getLong(address + field) : memory.getLong(at + field);
   }
 
-  private static void check(ByteBuffer memory, int at, String field, long wanted) {
-    long found = memory.getLong(at);
+  private static void check(long found, String field, long wanted) {
     if (found != wanted) {
       throw corrupted(field, found, wanted);
     }
   }
 
-  /** Writes a light header; parameters as {@link #writeFull}. */
-  static void writeLight(ByteBuffer memory, int user, int headerBytes) {
+  /** Writes a light header, if it is not there; parameters as {@link #writeFull}. */
+  static void writeLight(ByteBuffer memory, int user, long rawAddress, int headerBytes) {
     int at = user - LIGHT_BYTES;
-    memory.putInt(at + MARK_OFFSET, LIGHT_MARK);
-    memory.putInt(at + HEADER_BYTES_OFFSET, headerBytes);
+    long address = rawAddress + headerBytes - LIGHT_BYTES;
+    if (get(memory, at, address, 0) != light(headerBytes)) {
+      put(memory, at, address, 0, light(headerBytes));
+    }
   }
 
   /**
@@ -163,16 +194,20 @@ final class HeaderDescriptor {
    *
    * @throws CorruptedHeaderException if a field differs
    */
-  static void checkLight(ByteBuffer memory, int user, int headerBytes) {
+  static void checkLight(ByteBuffer memory, int user, long rawAddress, int headerBytes) {
     int at = user - LIGHT_BYTES;
-    int mark = memory.getInt(at + MARK_OFFSET);
-    int bytes = memory.getInt(at + HEADER_BYTES_OFFSET);
-    if (mark != LIGHT_MARK) {
-      throw corrupted("mark", mark, LIGHT_MARK);
+    if (get(memory, at, rawAddress + headerBytes - LIGHT_BYTES, 0) == light(headerBytes)) {
+      return;
     }
-    if (bytes != headerBytes) {
-      throw corrupted("header bytes", bytes, headerBytes);
-    }
+    check(memory.getInt(at + MARK_OFFSET), "mark", LIGHT_MARK);
+    check(memory.getInt(at + HEADER_BYTES_OFFSET), "header bytes", headerBytes);
+  }
+
+  /** Both fields of a light header as one word of memory. */
+  private static long light(int headerBytes) {
+    return LITTLE_ENDIAN
+        ? LIGHT_MARK | (long) headerBytes << Integer.SIZE
+        : (long) LIGHT_MARK << Integer.SIZE | headerBytes;
   }
 
   private static CorruptedHeaderException corrupted(String field, long found, long wanted) {

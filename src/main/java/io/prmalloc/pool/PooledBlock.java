@@ -77,10 +77,11 @@ final class PooledBlock extends Block {
    * Takes the block if it is home and {@link #isHeldByCaller held by the caller}, for a use as the
    * one before.
    *
-   * @return the stamp of the use, or 0
+   * @param extent of the use
+   * @return its stamp, or 0
    */
-  long reopen(long bytes) {
-    return ((ReadyWord) ready()).reopen(this, bytes);
+  long reopen(long extent) {
+    return ((ReadyWord) ready()).reopen(this, extent);
   }
 
   /**

@@ -8,7 +8,7 @@ import io.prmalloc.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
 
 /**
- * How a {@link TensorPoolAllocator} serves most requests for a handle.
+ * How a {@link TensorPoolAllocator} serves most requests.
  *
  * <p>Threading: any thread.
  */
@@ -32,6 +32,10 @@ abstract class QuickWay implements Allocator {
   // one time, or closed by another thread, it is wrong; so what was wrong once is forgotten, and
   // learnt anew at a sample among a block's uses, which the stamp tells: nothing is counted. Steps
   // with many tensors of a size never profit, and hardly ever look.
+  //
+  // Requests by address (see RawAddresses) look at the same two places; what served before is found
+  // by bytes and header. Only the first way is one, for them too, in which claim and use begin at
+  // once: by the second it would be as much code again, and gains a step nothing.
   //
   // What is taken by the first stays noted for the second while it is out (see ReadyWord.reopen). A
   // request that comes upon it there finds the next one the slow way, and has it forgotten.
@@ -71,20 +75,33 @@ abstract class QuickWay implements Allocator {
     return bytes > LifetimePolicy.SMALL_BYTES ? RecentBlocks.find(recent, bytes) : null;
   }
 
+  /**
+   * Begins a use by address of the block that served this thread's last request of the same, or
+   * gives null.
+   *
+   * @param bytes what was asked for, more than a small request
+   * @param header bytes in front
+   */
+  final PooledBlock reopenRaw(int bytes, int header) {
+    long extent = Block.extentOf(bytes, header);
+    PooledBlock again = RecentBlocks.find(recent, extent);
+    return again != null && reopen(again, extent) != 0 ? again : null;
+  }
+
   /** The stamp of the use that begins, or 0. */
-  private long reopen(PooledBlock again, long bytes) {
-    long stamp = again.reopen(bytes);
+  private long reopen(PooledBlock again, long extent) {
+    long stamp = again.reopen(extent);
     if (stamp == 0) {
-      forget(again, bytes, OutOfLine.DEPTH);
+      forget(again, extent, OutOfLine.DEPTH);
     }
     return stamp;
   }
 
-  private void forget(PooledBlock again, long bytes, int depth) {
+  private void forget(PooledBlock again, long extent, int depth) {
     if (depth > 0) {
-      forget(again, bytes, depth - 1);
+      forget(again, extent, depth - 1);
     } else {
-      RecentBlocks.forget(recent, bytes);
+      RecentBlocks.forget(recent, extent);
       again.forgetIfOut();
     }
   }
@@ -157,18 +174,23 @@ abstract class QuickWay implements Allocator {
     if (stamp == 0) {
       return openSlowly(bytes, (int) DEFAULT_ALIGNMENT);
     }
-    learn(found, bytes);
+    learn(found, bytes, bytes);
     return found;
   }
 
-  private void learn(PooledBlock block, long bytes) {
+  /**
+   * Lets the block be looked at first when the next request comes for the same.
+   *
+   * @param totalBytes of the use that has begun, header included
+   */
+  final void learn(PooledBlock block, long totalBytes, long extent) {
     // The blocks of a plan that was replaced must not stay in use by this: if the array is that of
     // the new plan, so is what is read after it.
     PooledBlock[] blocks = recent;
     // Nor must what was borrowed from a larger bin be borrowed when the own bin has something.
-    boolean own = block.bin() == block.requestBin(bytes);
+    boolean own = block.bin() == block.requestBin(totalBytes);
     if (own && block.home() == ready && block.isHeldByCaller()) {
-      RecentBlocks.learn(blocks, block, bytes);
+      RecentBlocks.learn(blocks, block, extent);
     }
   }
 }

@@ -5,6 +5,8 @@ import io.prmalloc.Block;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
+import io.prmalloc.lifetime.LifetimePolicy;
+import java.nio.ByteBuffer;
 import java.util.function.LongPredicate;
 
 /**
@@ -46,11 +48,15 @@ final class RawAddresses {
     if (!directory.isEnabled()) {
       directory.enable();
     }
-    try {
-      return openRaw((int) alignment, bytes, header);
-    } catch (OutOfNativeMemoryException notToBeHad) {
-      return 0;
-    }
+    PooledBlock again = isPlain(alignment, bytes) ? pool.reopenRaw((int) bytes, header) : null;
+    return again != null
+        ? address(again, (int) bytes, header, true)
+        : openRaw((int) alignment, bytes, header);
+  }
+
+  /** Whether a request may be for what served before. */
+  private static boolean isPlain(long alignment, long bytes) {
+    return alignment <= Allocator.DEFAULT_ALIGNMENT && bytes > LifetimePolicy.SMALL_BYTES;
   }
 
   private long openRaw(int alignment, long bytes, int header) {
@@ -59,21 +65,42 @@ final class RawAddresses {
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
     Block block = pool.takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
-      block = pool.takeSlowly(bytes, alignment, smallRoom, header);
+      try {
+        block = pool.takeSlowly(bytes, alignment, smallRoom, header);
+      } catch (OutOfNativeMemoryException notToBeHad) {
+        return 0;
+      }
     }
     return block instanceof PooledBlock pooled
-        ? openPooledRaw(pooled, bytes, smallHeader, header)
-        : openLargeRaw(block, block.region().address() + block.offset(), bytes, header, -1, -1);
+        ? openPooled(pooled, (int) bytes, pooled.isSmall() ? smallHeader : header)
+        : openUnpooled(block, bytes, header);
   }
 
-  private long openPooledRaw(PooledBlock block, long bytes, int smallHeader, int header) {
-    if (!block.isSmall()) {
-      int bin = block.requestBin(bytes + header);
-      return openLargeRaw(block, block.startAddress(), bytes, header, bin, block.bin());
+  private long openPooled(PooledBlock block, int bytes, int header) {
+    boolean likeBefore = block.extent() == Block.extentOf(bytes, header);
+    if (!Block.isNoSample(block.openRaw(bytes, header))) {
+      pool.learn(block, (long) bytes + header, block.extent());
     }
-    block.openRaw(bytes, smallHeader);
-    HeaderDescriptor.writeLight(block.region().buffer(), block.offset() + smallHeader, smallHeader);
-    return block.startAddress() + smallHeader;
+    return address(block, bytes, header, likeBefore);
+  }
+
+  /**
+   * The address of a use that has begun, with its header in front.
+   *
+   * @param likeBefore whether the use before had the same extent: then its header was found right
+   *     when it ended
+   */
+  private static long address(PooledBlock block, int bytes, int header, boolean likeBefore) {
+    ByteBuffer memory = block.region().buffer();
+    int user = block.offset() + header;
+    long start = block.startAddress();
+    if (block.isSmall()) {
+      HeaderDescriptor.writeLight(memory, user, start, header);
+    } else if (!likeBefore || !HeaderDescriptor.isStillThere(memory, user, start + header)) {
+      int bin = block.requestBin((long) bytes + header);
+      HeaderDescriptor.writeFull(memory, user, bin, block.bin(), start, header, bytes);
+    }
+    return start + header;
   }
 
   /**
@@ -86,24 +113,17 @@ final class RawAddresses {
     Requests.totalBytes(bytes, header);
     try {
       Block block = outside.acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
-      return openLargeRaw(block, block.startAddress(), bytes, header, -1, -1);
+      return openUnpooled(block, bytes, header);
     } catch (OutOfNativeMemoryException notToBeHad) {
       return 0;
     }
   }
 
-  private static long openLargeRaw(
-      Block block, long start, long bytes, int header, int bin, int internalBin) {
+  private static long openUnpooled(Block block, long bytes, int header) {
     block.openRaw(bytes, header);
-    HeaderDescriptor.writeFull(
-        block.region().buffer(),
-        block.offset() + header,
-        block.uses(),
-        bin,
-        internalBin,
-        start,
-        header,
-        bytes);
+    ByteBuffer memory = block.region().buffer();
+    long start = block.startAddress();
+    HeaderDescriptor.writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);
     return start + header;
   }
 
@@ -135,13 +155,12 @@ final class RawAddresses {
     }
     int user = block.offset() + header;
     if (block.isSmall()) {
-      HeaderDescriptor.checkLight(block.region().buffer(), user, header);
+      HeaderDescriptor.checkLight(block.region().buffer(), user, block.startAddress(), header);
     } else {
       int bytes = block.sizeBytes();
       HeaderDescriptor.checkFull(
           block.region().buffer(),
           user,
-          Block.useOf(stamp),
           block.requestBin((long) bytes + header),
           block.bin(),
           block.startAddress(),
@@ -162,7 +181,6 @@ final class RawAddresses {
     HeaderDescriptor.checkFull(
         block.region().buffer(),
         block.offset() + header,
-        block.uses(),
         -1,
         -1,
         address - header,

@@ -119,13 +119,14 @@ class ReadyWord extends ReadyBits {
    * Claims a block that may be noted here, if the calling thread holds it, and begins a use as the
    * one before. It stays noted.
    *
-   * @return the stamp of the use, or 0
+   * @param extent of the use
+   * @return its stamp, or 0
    */
-  final long reopen(PooledBlock block, long bytes) {
+  final long reopen(PooledBlock block, long extent) {
     // The close will note it again. To clear the bit meanwhile would be to read what the last close
     // wrote and to write what the next one reads, and the next compare-and-set waits for both: a
     // fifth of a pair, on some processors. Who is misled by it says so: see ReadyBlocks.passedOver.
-    return hold.reopen(block, bytes);
+    return hold.reopen(block, extent);
   }
 
   /** No longer notes a block if it is out; as {@link #removeAtomically}. */

@@ -4,7 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * For each stripe and size, the block that served the last request: likely it serves the next one.
+ * For each stripe and extent of a use, the block that served the last request: likely it serves the
+ * next one.
  *
  * <p>Threading: any thread.
  */
@@ -31,35 +32,35 @@ final class RecentBlocks {
     return new PooledBlock[stripes.count() << PLACES_SHIFT];
   }
 
-  /** What the calling thread had for a size, or null. */
-  static PooledBlock find(PooledBlock[] recent, long bytes) {
-    return recent[at(recent, bytes)];
+  /** What the calling thread had for an extent, or null. */
+  static PooledBlock find(PooledBlock[] recent, long extent) {
+    return recent[at(recent, extent)];
   }
 
-  /** Of a block that has a mark: the calling thread will find it for this size. */
-  static void learn(PooledBlock[] recent, PooledBlock block, long bytes) {
-    int at = at(recent, bytes);
+  /** Of a block that has a mark: the calling thread will find it for this extent. */
+  static void learn(PooledBlock[] recent, PooledBlock block, long extent) {
+    int at = at(recent, extent);
     if (recent[at] != block) {
       // Release: of a block that bins got later another thread of the stripe sees all.
       BLOCK.setRelease(recent, at, block);
     }
   }
 
-  /** The calling thread finds nothing for this size from now on. */
-  static void forget(PooledBlock[] recent, long bytes) {
-    recent[at(recent, bytes)] = null;
+  /** The calling thread finds nothing for this extent from now on. */
+  static void forget(PooledBlock[] recent, long extent) {
+    recent[at(recent, extent)] = null;
   }
 
-  /** The same for the size that a block has now, if that is what it finds. */
+  /** The same for the extent that a block has now, if that is what it finds. */
   static void forget(PooledBlock[] recent, PooledBlock block) {
-    int at = at(recent, block.sizeBytes());
+    int at = at(recent, block.extent());
     if (recent[at] == block) {
       recent[at] = null;
     }
   }
 
-  private static int at(PooledBlock[] recent, long bytes) {
-    int size = (int) ((bytes * SPREAD) >>> (Long.SIZE - PLACES_SHIFT));
+  private static int at(PooledBlock[] recent, long extent) {
+    int size = (int) ((extent * SPREAD) >>> (Long.SIZE - PLACES_SHIFT));
     int stripe = (int) Thread.currentThread().getId() << PLACES_SHIFT;
     return (stripe + size) & (recent.length - 1);
   }

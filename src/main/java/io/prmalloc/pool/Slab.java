@@ -10,10 +10,19 @@ import io.prmalloc.os.MemoryRegion;
  */
 final class Slab extends BlockStack implements AddressDirectory.Span {
 
+  // Which slot an address lies in is on the way of every deallocateRaw, and a division there takes
+  // as long as four multiplications. With this shift the product fits a long and is exact for
+  // offsets to 2^24, further than any slab reaches.
+  private static final int RECIPROCAL_SHIFT = 40;
+
   private final SlabClass owner;
   private final MemoryRegion region;
   private final int slotBytes;
   private final int slots;
+
+  /** One by {@link #slotBytes}, rounded up, as so many parts of 2^{@link #RECIPROCAL_SHIFT}. */
+  private final long reciprocal;
+
   private final Isolation isolation;
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
@@ -38,6 +47,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     this.region = region;
     this.slotBytes = slotBytes;
     this.slots = slots;
+    this.reciprocal = (1L << RECIPROCAL_SHIFT) / slotBytes + 1;
   }
 
   int slots() {
@@ -73,7 +83,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
 
   @Override
   public PooledBlock blockAt(long offset) {
-    int index = (int) (offset / slotBytes);
+    int index = (int) ((offset * reciprocal) >>> RECIPROCAL_SHIFT);
     return index < slots ? blocks()[index] : null;
   }
 }

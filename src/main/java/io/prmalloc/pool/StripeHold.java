@@ -171,12 +171,12 @@ class StripeHold {
   }
 
   /** Claims a block that the calling thread holds, and begins a use as the one before, or 0. */
-  final long reopen(PooledBlock block, long bytes) {
-    return isMine() ? reopenOwn(block, bytes) : 0;
+  final long reopen(PooledBlock block, long extent) {
+    return isMine() ? reopenOwn(block, extent) : 0;
   }
 
-  private long reopenOwn(PooledBlock block, long bytes) {
-    long stamp = begin() ? block.reopenMarked(mark, bytes) : 0;
+  private long reopenOwn(PooledBlock block, long extent) {
+    long stamp = begin() ? block.reopenMarked(mark, extent) : 0;
     end();
     return stamp;
   }

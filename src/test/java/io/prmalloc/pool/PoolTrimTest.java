@@ -111,6 +111,18 @@ class PoolTrimTest {
   }
 
   @Test
+  void shouldHaveHeadersInFrontOfAddressesWhenTheirPagesWereGivenBack() {
+    pool = pooling(MIB + 64);
+    for (int round = 0; round < 1000; round++) {
+      pool.deallocateRaw(pool.allocateRaw(64, MIB));
+      if (round % 100 == 0) {
+        assertEquals(MIB, pool.trim());
+      }
+    }
+    assertEquals(1000, pool.poolStats().hits());
+  }
+
+  @Test
   void shouldFindEveryBlockWhenTrimmedBefore() {
     long[] sizes = new long[100];
     Arrays.fill(sizes, 64 * KIB);

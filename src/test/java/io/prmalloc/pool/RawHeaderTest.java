@@ -1,10 +1,12 @@
 package io.prmalloc.pool;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.jna.Pointer;
+import io.prmalloc.Allocation;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.CorruptedHeaderException;
 import io.prmalloc.SubAllocator;
@@ -118,7 +120,7 @@ class RawHeaderTest {
     pool.deallocateRaw(pool.allocateRaw(64, 40_000));
     long address = pool.allocateRaw(64, 39_000);
     Pointer header = new Pointer(address - 64);
-    assertEquals(2, header.getLong(0), "begin: the second use of the block");
+    assertEquals(0, header.getLong(0), "begin");
     assertEquals(0, header.getLong(8), "end");
     assertEquals(1, header.getLong(16), "bin of 39,064 bytes: chunks of 40 KiB");
     assertEquals(1, header.getLong(24), "internal bin");
@@ -127,6 +129,46 @@ class RawHeaderTest {
     assertEquals(39_064, header.getLong(48), "total bytes");
     assertEquals(39_000, header.getLong(56), "user bytes");
     pool.deallocateRaw(address);
+  }
+
+  @Test
+  void shouldNameTheFieldWhenItWasOverwrittenBetweenTwoUsesOfASize() {
+    switchOver(40_064);
+    long address = pool.allocateRaw(64, 40_000);
+    pool.deallocateRaw(address);
+    Pointer header = new Pointer(address - 64);
+    header.setLong(48, 12);
+    assertEquals(address, pool.allocateRaw(64, 40_000));
+    String message = refusal(address);
+    assertTrue(message.contains("total bytes is 0xc, was 0x9c80"), message);
+    header.setLong(48, 40_064);
+    pool.deallocateRaw(address);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"handle", "size", "lost", "nothing"})
+  void shouldHaveARightHeaderWhateverHappenedSinceTheLastUseOfASize(String what) {
+    switchOver(40_064);
+    long address = pool.allocateRaw(64, 40_000);
+    Pointer header = new Pointer(address - 64);
+    long[] before = header.getLongArray(0, 8);
+    for (int round = 0; round < 1000; round++) {
+      pool.deallocateRaw(address);
+      switch (what) {
+        case "handle" -> {
+          Allocation handle = pool.allocate(40_064);
+          header.setMemory(0, 64, (byte) round);
+          handle.close();
+        }
+        case "size" -> pool.deallocateRaw(pool.allocateRaw(64, 39_000));
+        case "lost" -> header.setMemory(0, 64, (byte) 0);
+        default -> {}
+      }
+      assertEquals(address, pool.allocateRaw(64, 40_000));
+      assertArrayEquals(before, header.getLongArray(0, 8));
+    }
+    pool.deallocateRaw(address);
+    assertEquals(0, pool.poolStats().unpooledRequests());
   }
 
   @Test

@@ -117,6 +117,46 @@ class RecentBlocksTest {
     return other::close;
   }
 
+  private void useRaw(long bytes) {
+    for (int i = 0; i < ENOUGH; i++) {
+      pool.deallocateRaw(pool.allocateRaw(64, bytes));
+    }
+  }
+
+  @Test
+  void shouldForgetAnAddressThatMisledAnotherRequest() {
+    int bytes = (int) SIZE - 64;
+    useRaw(bytes);
+    long held = pool.allocateRaw(64, bytes);
+    List<Allocation> others = Pools.take(pool, SIZE - 1, SIZE - 1);
+    pool.deallocateRaw(held);
+    assertNull(pool.reopenRaw(bytes, 64), "one of the two came upon it");
+    others.forEach(Allocation::close);
+  }
+
+  @Test
+  void shouldServeAnAddressFromTheBlockThatServedItLast() {
+    int bytes = (int) SIZE - 64;
+    assertNull(pool.reopenRaw(bytes, 64));
+    useRaw(bytes);
+    PooledBlock block = pool.reopenRaw(bytes, 64);
+    assertEquals(bytes, block.sizeBytes());
+    assertTrue(block.isLive() && block.closeRaw());
+    long uses = block.uses();
+    long first = pool.allocateRaw(64, bytes);
+    assertEquals(block.startAddress() + 64, first);
+    assertEquals(uses + 1, block.uses());
+    long second = pool.allocateRaw(64, bytes);
+    assertNotEquals(first, second);
+    assertNotEquals(block.startAddress() + 64, second);
+    pool.deallocateRaw(first);
+    assertThrows(IllegalArgumentException.class, () -> pool.deallocateRaw(first));
+    pool.deallocateRaw(second);
+    try (Allocation handle = pool.allocate(bytes)) {
+      assertEquals(bytes, handle.byteBuffer().limit());
+    }
+  }
+
   @Test
   void shouldForgetWhatAnotherThreadClosed() throws Exception {
     PooledBlock block = pool.recent(SIZE);

@@ -53,6 +53,24 @@ class SmallBlocksTest {
   }
 
   @Test
+  void shouldFindASlotByEachOfItsAddresses() {
+    directory.enable();
+    List<PooledBlock> all = new ArrayList<>();
+    for (int sizeClass = 0; sizeClass < SizeClasses.count(); sizeClass++) {
+      for (int i = 0; i < 300; i++) {
+        all.add(take(SizeClasses.slotBytes(sizeClass), 8));
+      }
+    }
+    for (PooledBlock block : all) {
+      long end = block.startAddress() + block.capacityBytes();
+      assertSame(block, directory.find(block.startAddress()));
+      assertSame(block, directory.find(end - 1));
+      assertNotSame(block, directory.find(end));
+    }
+    all.forEach(SmallBlocksTest::giveBack);
+  }
+
+  @Test
   void shouldBeLargeEnoughAndAlignedWhenSizesAndAlignmentsVary() {
     for (int alignment = 8; alignment <= 4096; alignment *= 2) {
       for (int bytes = 0; bytes <= 40_960 - (alignment > 64 ? 4096 : 0); bytes += 61) {

@@ -47,7 +47,7 @@ class RawHeaderTest {
   void shouldShowFullHeaderWhenUnpooled(long alignment) {
     long header = Math.max(64, alignment);
     long address = pool.allocateRaw(alignment, BYTES);
-    long[] expected = {1, 0, -1, -1, address - header, address, BYTES + header, BYTES};
+    long[] expected = {0, 0, -1, -1, address - header, address, BYTES + header, BYTES};
     assertArrayEquals(expected, fullHeader(address));
     pool.deallocateRaw(address);
   }
@@ -62,7 +62,7 @@ class RawHeaderTest {
     long bin = (BYTES + header + interval - 1) / interval - 32768 / interval - 1;
     for (int use = 1; use <= 3; use++) {
       long address = pool.allocateRaw(alignment, BYTES);
-      long[] expected = {use, 0, bin, bin, address - header, address, BYTES + header, BYTES};
+      long[] expected = {0, 0, bin, bin, address - header, address, BYTES + header, BYTES};
       assertArrayEquals(expected, fullHeader(address));
       pool.deallocateRaw(address);
     }
