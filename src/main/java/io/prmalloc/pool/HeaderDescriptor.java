@@ -131,7 +131,10 @@ final class HeaderDescriptor {
     check(memory.getLong(at + USER_BYTES_OFFSET), "user bytes", userBytes);
   }
 
-  /** Whether a full header that was right is still there: a page that was given back is zero. */
+  /**
+   * Whether a full header that was right is still there. A page that was given back is zero at
+   * once; if it were some time later, unless written, this could not be known.
+   */
   static boolean isStillThere(ByteBuffer memory, int user, long userAddress) {
     long address = userAddress - FULL_BYTES;
     return get(memory, user - FULL_BYTES, address, USER_ADDRESS_OFFSET) == userAddress;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.CorruptedHeaderException;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
@@ -18,6 +19,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -120,6 +124,47 @@ class PoolTrimTest {
       }
     }
     assertEquals(1000, pool.poolStats().hits());
+  }
+
+  /** Two sizes of a class, and handles whose users write where the headers of addresses are. */
+  @Test
+  void shouldFindEveryHeaderRightWhenAddressesAreHandedOverAndPagesGivenBack() throws Exception {
+    int size = 64 * KIB;
+    long[] sizes = new long[128];
+    Arrays.fill(sizes, size);
+    pool = pooling(sizes);
+    List<BlockingQueue<Long>> queues =
+        List.of(new LinkedBlockingQueue<>(32), new LinkedBlockingQueue<>(32));
+    AtomicInteger corrupted = new AtomicInteger();
+    Threads.run(
+        5,
+        thread -> {
+          for (int i = 0; i < 20_000; i++) {
+            if (thread == 4) {
+              pool.trim();
+              i += 500;
+              Thread.sleep(1);
+            } else if (thread % 2 == 0) {
+              if (i % 50 == 0) {
+                try (Allocation handle = pool.allocate(size)) {
+                  handle.byteBuffer().putLong(0, i).putLong(40, i);
+                }
+              }
+              long bytes = i % 7 == 0 ? size - 128 : size - 64;
+              queues.get(thread / 2).put(pool.allocateRaw(64, bytes));
+            } else {
+              long address = queues.get(thread / 2).take();
+              try {
+                pool.deallocateRaw(address);
+              } catch (CorruptedHeaderException e) {
+                corrupted.incrementAndGet(); // and goes on, or the producer would wait for ever
+              }
+            }
+          }
+        });
+    assertEquals(0, corrupted.get());
+    assertEquals(0, pool.stats().bytesInUse());
+    assertTrue(pool.poolStats().hits() > 20_000, pool::dumpStats);
   }
 
   @Test

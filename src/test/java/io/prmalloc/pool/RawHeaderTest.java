@@ -156,8 +156,8 @@ class RawHeaderTest {
       pool.deallocateRaw(address);
       switch (what) {
         case "handle" -> {
-          Allocation handle = pool.allocate(40_064);
-          header.setMemory(0, 64, (byte) round);
+          Allocation handle = pool.allocate(40_000);
+          header.setLong(0, round);
           handle.close();
         }
         case "size" -> pool.deallocateRaw(pool.allocateRaw(64, 39_000));
