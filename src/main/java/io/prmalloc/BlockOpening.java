@@ -119,17 +119,7 @@ abstract class BlockOpening extends BlockViews {
    */
   public final long reopenMarked(long mark, long wanted) {
     long seen = (long) STATE.getAcquire(this);
-    return BlockState.isHome(seen, mark) && isAs(wanted) ? publish(BlockState.live(seen)) : 0;
-  }
-
-  private boolean isAs(long wanted) {
-    // In this order: a handle's request is to ask no question more.
-    return extent == wanted && (isViewOf((int) wanted) || isRaw(wanted));
-  }
-
-  /** Whether an extent is of an address with a header, whose user sees no view. */
-  private static boolean isRaw(long extent) {
-    return extent > Integer.MAX_VALUE;
+    return BlockState.isHome(seen, mark) && isAsFor(wanted) ? publish(BlockState.live(seen)) : 0;
   }
 
   /**
@@ -158,8 +148,14 @@ abstract class BlockOpening extends BlockViews {
     return publish(BlockState.live(home));
   }
 
-  private boolean isAsFor(long bytes) {
-    return extent == bytes && isViewOf((int) bytes);
+  private boolean isAsFor(long wanted) {
+    // In this order: a handle's request is to ask no question more.
+    return extent == wanted && (isViewOf((int) wanted) || hasHeader(wanted));
+  }
+
+  /** Whether an extent is of an address with a header, whose user sees no view. */
+  private static boolean hasHeader(long extent) {
+    return extent > Integer.MAX_VALUE;
   }
 
   private void prepare(int bytes, int depth) {

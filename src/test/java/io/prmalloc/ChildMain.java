@@ -106,6 +106,7 @@ final class ChildMain {
       allocation.byteBuffer().putInt(96, 12345);
       check(allocation.address() % 4096 == 0, "alignment of " + allocation.address());
       check(new Pointer(allocation.address()).getInt(96) == 12345, "contents");
+      pooledAddresses();
       long raw = allocator.allocateRaw(64, 1000);
       new Pointer(raw).setMemory(0, 1000, (byte) 1);
       allocator.deallocateRaw(raw);
@@ -115,6 +116,37 @@ final class ChildMain {
         check(Arrays.equals(strings.get(1), new byte[] {1, 2, 3}), "string");
       }
     }
+  }
+
+  /** Small ones and planned ones, with headers that Agrona does not write here. */
+  private static void pooledAddresses() {
+    try (TensorPoolAllocator pool =
+        TensorPoolAllocator.builder().startStatisticStep(0).executor(Runnable::run).build()) {
+      for (int i = 0; i < 20; i++) {
+        ScopedMemoryCollector step = pool.collect();
+        checkHeader(pool, 1000);
+        checkHeader(pool, 100_000);
+        step.close();
+      }
+      check(pool.isPooling() && pool.poolStats().hits() > 0, pool.dumpStats());
+    }
+  }
+
+  private static void checkHeader(TensorPoolAllocator pool, long bytes) {
+    boolean full = bytes > 32 * 1024;
+    long address = pool.allocateRaw(64, bytes);
+    // The user address, or the mark of a light header.
+    Pointer field = new Pointer(address - (full ? 24 : 8));
+    long right = field.getLong(0);
+    check(full ? right == address : field.getInt(0) == 0x50524D41, "header of " + bytes);
+    field.setLong(0, right + 1);
+    try {
+      pool.deallocateRaw(address);
+      throw new AssertionError("an overwritten header of " + bytes + " was not seen");
+    } catch (CorruptedHeaderException seen) {
+      field.setLong(0, right);
+    }
+    pool.deallocateRaw(address);
   }
 
   private static void withoutJna() {

@@ -79,11 +79,13 @@ abstract class QuickWay implements Allocator {
    * Begins a use by address of the block that served this thread's last request of the same, or
    * gives null.
    *
-   * @param bytes what was asked for, more than a small request
-   * @param header bytes in front
+   * @param header bytes in front, which tell any alignment that not all blocks have
    */
-  final PooledBlock reopenRaw(int bytes, int header) {
-    long extent = Block.extentOf(bytes, header);
+  final PooledBlock reopenRaw(long bytes, int header) {
+    if (bytes <= LifetimePolicy.SMALL_BYTES) {
+      return null;
+    }
+    long extent = Block.extentOf((int) bytes, header);
     PooledBlock again = RecentBlocks.find(recent, extent);
     return again != null && reopen(again, extent) != 0 ? again : null;
   }

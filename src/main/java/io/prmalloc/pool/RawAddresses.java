@@ -5,7 +5,6 @@ import io.prmalloc.Block;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
-import io.prmalloc.lifetime.LifetimePolicy;
 import java.nio.ByteBuffer;
 import java.util.function.LongPredicate;
 
@@ -48,15 +47,15 @@ final class RawAddresses {
     if (!directory.isEnabled()) {
       directory.enable();
     }
-    PooledBlock again = isPlain(alignment, bytes) ? pool.reopenRaw((int) bytes, header) : null;
-    return again != null
-        ? address(again, (int) bytes, header, true)
-        : openRaw((int) alignment, bytes, header);
-  }
-
-  /** Whether a request may be for what served before. */
-  private static boolean isPlain(long alignment, long bytes) {
-    return alignment <= Allocator.DEFAULT_ALIGNMENT && bytes > LifetimePolicy.SMALL_BYTES;
+    PooledBlock again = pool.reopenRaw(bytes, header);
+    if (again != null) {
+      return addressBehindHeader(again, (int) bytes, header, true);
+    }
+    try {
+      return openRaw((int) alignment, bytes, header);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
   }
 
   private long openRaw(int alignment, long bytes, int header) {
@@ -65,11 +64,7 @@ final class RawAddresses {
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
     Block block = pool.takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
-      try {
-        block = pool.takeSlowly(bytes, alignment, smallRoom, header);
-      } catch (OutOfNativeMemoryException notToBeHad) {
-        return 0;
-      }
+      block = pool.takeSlowly(bytes, alignment, smallRoom, header);
     }
     return block instanceof PooledBlock pooled
         ? openPooled(pooled, (int) bytes, pooled.isSmall() ? smallHeader : header)
@@ -77,11 +72,12 @@ final class RawAddresses {
   }
 
   private long openPooled(PooledBlock block, int bytes, int header) {
-    boolean likeBefore = block.extent() == Block.extentOf(bytes, header);
+    long extent = Block.extentOf(bytes, header);
+    boolean likeBefore = block.extent() == extent;
     if (!Block.isNoSample(block.openRaw(bytes, header))) {
-      pool.learn(block, (long) bytes + header, block.extent());
+      pool.learn(block, (long) bytes + header, extent);
     }
-    return address(block, bytes, header, likeBefore);
+    return addressBehindHeader(block, bytes, header, likeBefore);
   }
 
   /**
@@ -90,7 +86,8 @@ final class RawAddresses {
    * @param likeBefore whether the use before had the same extent: then its header was found right
    *     when it ended
    */
-  private static long address(PooledBlock block, int bytes, int header, boolean likeBefore) {
+  private static long addressBehindHeader(
+      PooledBlock block, int bytes, int header, boolean likeBefore) {
     ByteBuffer memory = block.region().buffer();
     int user = block.offset() + header;
     long start = block.startAddress();

@@ -14,9 +14,10 @@
  * ({@code ReadySlots}), or of the arena ({@code ReadyChunks}), with its chunks in the order that
  * {@code BlockNumbers} gives them, a {@code ReadyWord} for 64 of them and each stripe of threads
  * ({@code Stripes}, and of {@code VirtualThreads} those that carry them). In the beginning threads
- * get {@code Shares} of those. Who asks for addresses gets them by way of {@code RawAddresses}, and
- * whose one is, is looked up in an {@code AddressDirectory}, or in the {@code AddressTable} of a
- * plan; {@code PoolBooks} knows what lies where, and adds up what the pool tells of itself.
+ * get {@code Shares} of those. Who asks for addresses gets them by way of {@code RawAddresses},
+ * with a header in front ({@code HeaderDescriptor}), and whose one is, is looked up in an {@code
+ * AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolBooks} knows what lies
+ * where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepSequence}, {@code StepRepeats}, {@code StepArena}); plans of

@@ -126,45 +126,62 @@ class PoolTrimTest {
     assertEquals(1000, pool.poolStats().hits());
   }
 
-  /** Two sizes of a class, and handles whose users write where the headers of addresses are. */
+  /** Two threads that take, one that gives back, and one that trims. */
   @Test
   void shouldFindEveryHeaderRightWhenAddressesAreHandedOverAndPagesGivenBack() throws Exception {
-    int size = 64 * KIB;
+    int count = 20_000;
     long[] sizes = new long[128];
-    Arrays.fill(sizes, size);
+    Arrays.fill(sizes, 64 * KIB);
     pool = pooling(sizes);
-    List<BlockingQueue<Long>> queues =
-        List.of(new LinkedBlockingQueue<>(32), new LinkedBlockingQueue<>(32));
+    BlockingQueue<Long> onTheWay = new LinkedBlockingQueue<>(64);
     AtomicInteger corrupted = new AtomicInteger();
     Threads.run(
-        5,
+        4,
         thread -> {
-          for (int i = 0; i < 20_000; i++) {
-            if (thread == 4) {
-              pool.trim();
-              i += 500;
-              Thread.sleep(1);
-            } else if (thread % 2 == 0) {
-              if (i % 50 == 0) {
-                try (Allocation handle = pool.allocate(size)) {
-                  handle.byteBuffer().putLong(0, i).putLong(40, i);
-                }
+          switch (thread) {
+            case 0 -> trimOften();
+            case 1 -> {
+              for (int i = 0; i < 2 * count; i++) {
+                // Goes on after a failure, or those who take would wait for ever.
+                corrupted.addAndGet(givesBack(onTheWay.take()) ? 0 : 1);
               }
-              long bytes = i % 7 == 0 ? size - 128 : size - 64;
-              queues.get(thread / 2).put(pool.allocateRaw(64, bytes));
-            } else {
-              long address = queues.get(thread / 2).take();
-              try {
-                pool.deallocateRaw(address);
-              } catch (CorruptedHeaderException e) {
-                corrupted.incrementAndGet(); // and goes on, or the producer would wait for ever
+            }
+            default -> {
+              for (int i = 0; i < count; i++) {
+                onTheWay.put(takeOfSomeSize(i));
               }
             }
           }
         });
     assertEquals(0, corrupted.get());
     assertEquals(0, pool.stats().bytesInUse());
-    assertTrue(pool.poolStats().hits() > 20_000, pool::dumpStats);
+    assertTrue(pool.poolStats().hits() > count, pool::dumpStats);
+  }
+
+  private void trimOften() throws InterruptedException {
+    for (int i = 0; i < 40; i++) {
+      pool.trim();
+      Thread.sleep(1);
+    }
+  }
+
+  /** Two sizes of a class, and now and then a handle's user writes where headers are. */
+  private long takeOfSomeSize(int i) {
+    if (i % 50 == 0) {
+      try (Allocation handle = pool.allocate(64 * KIB)) {
+        handle.byteBuffer().putLong(0, i).putLong(40, i);
+      }
+    }
+    return pool.allocateRaw(64, 64 * KIB - (i % 7 == 0 ? 128 : 64));
+  }
+
+  private boolean givesBack(long address) {
+    try {
+      pool.deallocateRaw(address);
+      return true;
+    } catch (CorruptedHeaderException e) {
+      return false;
+    }
   }
 
   @Test

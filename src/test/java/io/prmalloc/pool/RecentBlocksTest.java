@@ -158,6 +158,17 @@ class RecentBlocksTest {
   }
 
   @Test
+  void shouldKeepTheAlignmentWhenAddressesAreServedAgain() {
+    for (int i = 0; i < ENOUGH; i++) {
+      for (long alignment = 1; alignment <= 4096; alignment *= 2) {
+        long address = pool.allocateRaw(alignment, SIZE);
+        assertEquals(0, address % alignment, () -> "alignment of " + address);
+        pool.deallocateRaw(address);
+      }
+    }
+  }
+
+  @Test
   void shouldForgetWhatAnotherThreadClosed() throws Exception {
     PooledBlock block = pool.recent(SIZE);
     Allocation away = pool.allocate(SIZE);
