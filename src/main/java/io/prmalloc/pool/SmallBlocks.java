@@ -25,6 +25,8 @@ final class SmallBlocks implements StripeBias.Owner {
   private final SlabFronts fronts =
       new SlabFronts(Stripes.perProcessor(2, LEAST_STRIPES, MOST_STRIPES));
 
+  private final StripeBias bias;
+
   /** What isolation needs in each slot. */
   private final int roomBytes;
 
@@ -36,7 +38,7 @@ final class SmallBlocks implements StripeBias.Owner {
       SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
     this.roomBytes = isolation.roomBytes();
     // Nothing is held before there is a slab to serve.
-    StripeBias bias = new StripeBias(fronts.stripes(), true, this);
+    this.bias = new StripeBias(fronts.stripes(), true, this);
     for (int i = 0; i < classes.length; i++) {
       classes[i] = new SlabClass(i, fronts, bias, source, isolation, directory, grown);
     }
@@ -68,6 +70,11 @@ final class SmallBlocks implements StripeBias.Owner {
   /** Where the quick way looks. */
   SlabFronts fronts() {
     return fronts;
+  }
+
+  /** Who holds which stripe, of all sizes. */
+  StripeBias bias() {
+    return bias;
   }
 
   /** Takes a slot of the slab that serves, observed or not, or gives null if it has none. */

@@ -127,6 +127,34 @@ class RestingSlabsTest extends SlotFixture {
   }
 
   @Test
+  void shouldStayWithItsThreadWhenThatIsInTheMiddleOfAClaim() throws Exception {
+    assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
+    hold();
+    int count = 3 * SLOTS;
+    for (int lap = 0; lap < 6; lap++) {
+      handOver(count);
+    }
+    List<PooledBlock> mine = new ArrayList<>(handOver(count));
+    mine.removeIf(block -> !Block.isMarked(block.stamp()));
+    assertTrue(mine.size() >= SLOTS, () -> mine.size() + " have a mark");
+    int slabs = grown.get();
+    StripeHold hold = small.bias().holdOf(stripes.current());
+    assertTrue(hold.begin());
+    List<PooledBlock> theirs = new ArrayList<>();
+    elsewhere(() -> theirs.addAll(takeAll(count)));
+    assertTrue(grown.get() > slabs, "it could not have what rests");
+    assertEquals(mine.size(), marked(mine), "nor could it take a mark off");
+    hold.end();
+    List<PooledBlock> both = takeAll(count);
+    assertTrue(both.containsAll(mine), "what rested is where its thread looks");
+    both.addAll(theirs);
+    assertEquals(2 * count, new HashSet<>(both).size(), "each has one user");
+    both.forEach(SlotFixture::giveBack);
+    assertTrue(small.retire(), "all are home");
+    small.reopen();
+  }
+
+  @Test
   void shouldBeGivenBackByATrimWhenTheyAreHome() throws Exception {
     for (int lap = 0; lap < 4; lap++) {
       handOver(3 * SLOTS);
