@@ -65,15 +65,19 @@ abstract class AddressStrategy implements Strategy {
     }
 
     @Override
-    void fill(int slot, long bytes, long value) {
-      long address = strategy.take(bytes);
-      Writes.first(address, value);
-      slots[slot] = address;
+    void fill(int from, int to, long bytes, long value) {
+      for (int slot = from; slot < to; slot++) {
+        long address = strategy.take(bytes);
+        Writes.first(address, value);
+        slots[slot] = address;
+      }
     }
 
     @Override
-    void drain(int slot) {
-      strategy.giveBack(slots[slot]);
+    void drain(int from, int to) {
+      for (int slot = from; slot < to; slot++) {
+        strategy.giveBack(slots[slot]);
+      }
     }
   }
 }

@@ -105,12 +105,14 @@ abstract class HandleStrategy<H> implements Strategy {
     }
 
     @Override
-    void fill(int slot, long bytes, long value) {
-      H handle = strategy.take(bytes);
-      strategy.touch(handle, value);
+    void fill(int from, int to, long bytes, long value) {
       Object[] slots = filled;
-      slots[slot] = handle;
-      if (slot == capacity - 1) {
+      for (int slot = from; slot < to; slot++) {
+        H handle = strategy.take(bytes);
+        strategy.touch(handle, value);
+        slots[slot] = handle;
+      }
+      if (to == capacity) {
         filled = newLap();
         slots[capacity] = filled;
       }
@@ -118,10 +120,12 @@ abstract class HandleStrategy<H> implements Strategy {
 
     @Override
     @SuppressWarnings("unchecked") // only what take() gave is stored
-    void drain(int slot) {
+    void drain(int from, int to) {
       Object[] slots = drained;
-      strategy.giveBack((H) slots[slot]);
-      if (slot == capacity - 1) {
+      for (int slot = from; slot < to; slot++) {
+        strategy.giveBack((H) slots[slot]);
+      }
+      if (to == capacity) {
         drained = (Object[]) slots[capacity];
         slots[capacity] = null;
       }

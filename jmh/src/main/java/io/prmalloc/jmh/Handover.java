@@ -11,15 +11,17 @@ import java.lang.invoke.VarHandle;
 abstract class Handover {
 
   // A ring with one producer and one consumer, as cheap as such a queue gets, because what it costs
-  // is not what is measured. Each side publishes a count, which the other reads: the producer
-  // writes `produced` with release after it filled slots, and the consumer reads it with acquire
-  // before it drains them; `consumed` goes the other way, so that a slot is filled again only after
-  // it was drained. Each side remembers the last count of the other that it saw, and looks again
-  // only when by that count there is nothing to do. And it publishes its own only when a quarter of
-  // the ring is done: else the quicker side looks at the other's count after each slot, and takes
-  // from it the cache line that it is about to write. So on most calls neither touches a line that
-  // the other does; and the counts lie apart. When one side waits, all counts are multiples of a
-  // quarter, so nothing that the other waits for stays unpublished.
+  // is not what is measured. A quarter of it is filled or drained at a time, in a loop with nothing
+  // else in it. To come back to JMH after each slot would be a dozen stores more for each, and a
+  // producer waits for its stores: they go out in their order, behind those to lines that the
+  // consumer had.
+  //
+  // Each side publishes a count, which the other reads: the producer writes `produced` with release
+  // after it filled slots, and the consumer reads it with acquire before it drains them; `consumed`
+  // goes the other way, so that a slot is filled again only after it was drained. Each side
+  // remembers the last count of the other that it saw, and looks again only when by that count
+  // there is nothing to do. So on most calls neither touches a line that the other does; and the
+  // counts lie apart.
 
   /** Longs in two cache lines: processors fetch them in pairs. */
   private static final int APART = 16;
@@ -33,35 +35,50 @@ abstract class Handover {
   private static final int DRAINED = 7 * APART;
   private static final int PRODUCED_SEEN = 7 * APART + 1;
 
-  /** So many times a lap each side publishes its count. */
-  private static final int PARTS = 4;
+  /** Of what is filled or drained at a time. */
+  static final int PARTS = 4;
 
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
 
   private final long[] counts = new long[9 * APART];
   private final int capacity;
 
-  /** So many slots are filled or drained between two counts that are published. */
   private final int part;
 
+  /**
+   * Nothing is on the way.
+   *
+   * @param capacity a power of two, from {@value #PARTS}
+   */
   Handover(int capacity) {
-    if (capacity < 1 || Integer.bitCount(capacity) != 1) {
-      throw new IllegalArgumentException("capacity " + capacity + " is not a power of two");
+    if (capacity < PARTS || Integer.bitCount(capacity) != 1) {
+      throw new IllegalArgumentException(
+          "capacity " + capacity + " is not a power of two from " + PARTS);
     }
     this.capacity = capacity;
-    this.part = Math.max(1, capacity / PARTS);
+    this.part = capacity / PARTS;
   }
 
-  /** Allocates, touches the first 8 bytes and puts what it got into an empty slot. */
-  abstract void fill(int slot, long bytes, long value);
-
-  /** Releases what is in a full slot. */
-  abstract void drain(int slot);
+  /**
+   * For each of some empty slots: allocates, touches the first 8 bytes, and puts what it got there.
+   *
+   * @param from the first slot
+   * @param to the one after the last
+   */
+  abstract void fill(int from, int to, long bytes, long value);
 
   /**
-   * Allocates and hands over.
+   * Releases what is in some full slots.
    *
-   * @return false if the queue is full; nothing is allocated then
+   * @param from the first slot
+   * @param to the one after the last
+   */
+  abstract void drain(int from, int to);
+
+  /**
+   * Allocates a quarter of the capacity, and hands it over.
+   *
+   * @return false if there is not as much room; nothing is allocated then
    */
   final boolean produce(long bytes, long value) {
     long filled = counts[FILLED];
@@ -71,22 +88,17 @@ abstract class Handover {
         return false;
       }
     }
-    fill((int) filled & (capacity - 1), bytes, value);
-    counts[FILLED] = filled + 1;
-    publish(PRODUCED, filled + 1);
+    int from = slot(filled);
+    fill(from, from + part, bytes, value);
+    counts[FILLED] = filled + part;
+    COUNT.setRelease(counts, PRODUCED, filled + part);
     return true;
   }
 
-  private void publish(int which, long count) {
-    if ((count & (part - 1)) == 0) {
-      COUNT.setRelease(counts, which, count);
-    }
-  }
-
   /**
-   * Releases what was handed over the longest ago.
+   * Releases the quarter that was handed over the longest ago.
    *
-   * @return false if the queue is empty
+   * @return false if there is nothing
    */
   final boolean consume() {
     long drained = counts[DRAINED];
@@ -96,17 +108,14 @@ abstract class Handover {
         return false;
       }
     }
-    drain((int) drained & (capacity - 1));
-    counts[DRAINED] = drained + 1;
-    publish(CONSUMED, drained + 1);
+    int from = slot(drained);
+    drain(from, from + part);
+    counts[DRAINED] = drained + part;
+    COUNT.setRelease(counts, CONSUMED, drained + part);
     return true;
   }
 
-  /** Releases everything. Threading: one thread, when no other uses this any more. */
-  final void drainAll() {
-    for (long left = counts[DRAINED]; left < counts[FILLED]; left++) {
-      drain((int) left & (capacity - 1));
-    }
-    counts[DRAINED] = counts[FILLED];
+  private int slot(long count) {
+    return (int) count & (capacity - 1);
   }
 }

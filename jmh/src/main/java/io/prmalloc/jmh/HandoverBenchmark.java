@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Group;
 import org.openjdk.jmh.annotations.GroupThreads;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
@@ -11,8 +12,9 @@ import org.openjdk.jmh.infra.Control;
 
 /**
  * What does an allocation cost that another thread releases, in nanoseconds? One thread allocates
- * and touches 8 bytes, one releases; between them a queue that holds at most {@value #CAPACITY}.
- * Give it two seconds before you believe it: both threads have a processor, and the JIT none.
+ * and touches 8 bytes, one releases; between them a queue that holds at most {@value #CAPACITY}, a
+ * quarter at a time. Give it two seconds before you believe it: both threads have a processor, and
+ * the JIT none.
  *
  * <p>The score is the time from one allocation to the next when both threads are as fast as they
  * can, which is that of the slower. What it is for {@link Rival#READY_MEMORY} is the queue's: take
@@ -26,12 +28,13 @@ import org.openjdk.jmh.infra.Control;
  * <p>Threading: the allocator is shared by the benchmark's two threads; {@code -t} changes nothing.
  */
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
+@OperationsPerInvocation(HandoverBenchmark.AT_A_TIME)
 public class HandoverBenchmark extends RivalBenchmark {
 
   static final int CAPACITY = 256;
 
-  /** One that is being allocated and one that is being released, beside those in the queue. */
-  private static final int MOST_OUT = CAPACITY + 2;
+  /** What JMH's invocations hand over, so that its score is of one. */
+  static final int AT_A_TIME = CAPACITY / Handover.PARTS;
 
   private static final int SPINS = 100;
 
@@ -51,12 +54,12 @@ public class HandoverBenchmark extends RivalBenchmark {
     if (!rival.crossesThreads()) {
       throw new IllegalStateException(rival + " is skipped: only who allocated may release");
     }
-    open(Step.ofBurst(MOST_OUT, sizeBytes), 1);
+    open(Step.ofBurst(CAPACITY, sizeBytes), 1);
     handover = strategy.handover(CAPACITY);
   }
 
   /**
-   * Allocates and hands over, as soon as there is room.
+   * Allocates {@value #AT_A_TIME} and hands them over, as soon as there is room.
    *
    * <p>Threading: one thread.
    */
@@ -73,7 +76,7 @@ public class HandoverBenchmark extends RivalBenchmark {
   }
 
   /**
-   * Releases, as soon as there is something.
+   * Releases {@value #AT_A_TIME}, as soon as they are there.
    *
    * <p>Threading: one thread.
    */
@@ -102,8 +105,8 @@ public class HandoverBenchmark extends RivalBenchmark {
   /** Releases what is still on the way. */
   @Override
   void beforeClose() {
-    if (handover != null) {
-      handover.drainAll();
+    while (handover != null && handover.consume()) {
+      // until nothing is left
     }
   }
 }

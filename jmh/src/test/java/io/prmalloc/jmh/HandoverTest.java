@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HandoverTest {
 
   private static final int CAPACITY = 8;
-  private static final int ITEMS = 200_000;
+  private static final int AT_A_TIME = CAPACITY / Handover.PARTS;
+  private static final int ITEMS = 3125 * 64;
 
   /** Hands over plain numbers. */
   private static final class Numbers extends Handover {
@@ -27,18 +28,22 @@ class HandoverTest {
     }
 
     @Override
-    void fill(int slot, long bytes, long value) {
-      slots[slot] = value;
+    void fill(int from, int to, long bytes, long value) {
+      for (int slot = from; slot < to; slot++) {
+        slots[slot] = value + slot - from;
+      }
     }
 
     @Override
-    void drain(int slot) {
-      assertEquals(expected++, slots[slot]);
+    void drain(int from, int to) {
+      for (int slot = from; slot < to; slot++) {
+        assertEquals(expected++, slots[slot]);
+      }
     }
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, CAPACITY, 256})
+  @ValueSource(ints = {Handover.PARTS, CAPACITY, 256})
   void shouldKeepTheOrderAndLoseNothingWhenTwoThreadsRun(int capacity) {
     Numbers handover = new Numbers(capacity);
     CompletableFuture<Void> consumer =
@@ -52,7 +57,7 @@ class HandoverTest {
             });
     for (int item = 0; item < ITEMS && !consumer.isDone(); ) {
       if (handover.produce(1, item)) {
-        item++;
+        item += capacity / Handover.PARTS;
       } else {
         Thread.onSpinWait();
       }
@@ -66,31 +71,25 @@ class HandoverTest {
   void shouldRefuseWhenFullOrEmpty() {
     Numbers handover = new Numbers(CAPACITY);
     assertFalse(handover.consume());
-    for (int item = 0; item < CAPACITY; item++) {
+    for (int item = 0; item < CAPACITY; item += AT_A_TIME) {
       assertTrue(handover.produce(1, item));
     }
-    for (int item = 0; item < CAPACITY / 4; item++) {
-      assertFalse(handover.produce(1, CAPACITY));
+    assertFalse(handover.produce(1, CAPACITY));
+    assertTrue(handover.consume());
+    assertEquals(AT_A_TIME, handover.expected);
+    assertTrue(handover.produce(1, CAPACITY));
+    assertFalse(handover.produce(1, CAPACITY + AT_A_TIME));
+    for (int item = 0; item < CAPACITY; item += AT_A_TIME) {
       assertTrue(handover.consume());
     }
-    assertTrue(handover.produce(1, CAPACITY));
-    assertThrows(IllegalArgumentException.class, () -> Rival.MALLOC.open().handover(3));
+    assertFalse(handover.consume());
+    assertEquals(CAPACITY + AT_A_TIME, handover.expected);
   }
 
-  @Test
-  void shouldPublishAQuarterAtATimeAndDrainTheRest() {
-    Numbers handover = new Numbers(256);
-    for (int item = 0; item < 63; item++) {
-      assertTrue(handover.produce(1, item));
-    }
-    assertFalse(handover.consume());
-    assertTrue(handover.produce(1, 63));
-    assertTrue(handover.consume());
-    assertTrue(handover.produce(1, 64));
-    handover.drainAll();
-    assertEquals(65, handover.expected);
-    handover.drainAll();
-    assertEquals(65, handover.expected);
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2, 6})
+  void shouldRefuseACapacityThatIsNotAPowerOfTwoWithQuarters(int capacity) {
+    assertThrows(IllegalArgumentException.class, () -> new Numbers(capacity));
   }
 
   @ParameterizedTest
@@ -111,7 +110,7 @@ class HandoverTest {
             () -> {
               for (int item = 0; item < 100; ) {
                 if (handover.consume()) {
-                  item++;
+                  item += AT_A_TIME;
                 } else {
                   Thread.onSpinWait();
                 }
@@ -119,7 +118,7 @@ class HandoverTest {
             });
     for (int item = 0; item < 100 && !consumer.isDone(); ) {
       if (handover.produce(1 << 16, item)) {
-        item++;
+        item += AT_A_TIME;
       } else {
         Thread.onSpinWait();
       }
