@@ -1,6 +1,7 @@
 package io.prmalloc;
 
 import com.sun.jna.Pointer;
+import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.AgronaAccess;
 import io.prmalloc.os.MemoryRegion;
@@ -133,7 +134,7 @@ final class ChildMain {
   }
 
   private static void checkHeader(TensorPoolAllocator pool, long bytes) {
-    boolean full = bytes > 32 * 1024;
+    boolean full = bytes > LifetimePolicy.SMALL_BYTES;
     long address = pool.allocateRaw(64, bytes);
     // The user address, or the mark of a light header.
     Pointer field = new Pointer(address - (full ? 24 : 8));

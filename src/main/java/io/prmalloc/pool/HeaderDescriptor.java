@@ -132,8 +132,8 @@ final class HeaderDescriptor {
   }
 
   /**
-   * Whether a full header that was right is still there. A page that was given back is zero at
-   * once; if it were some time later, unless written, this could not be known.
+   * Whether a full header that was right is still there, and its page was not given back. That
+   * makes a page zero at once (MADV_DONTNEED). With MADV_FREE it could be later, after this look.
    */
   static boolean isStillThere(ByteBuffer memory, int user, long userAddress) {
     long address = userAddress - FULL_BYTES;

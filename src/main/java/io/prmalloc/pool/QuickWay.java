@@ -76,10 +76,10 @@ abstract class QuickWay implements Allocator {
   }
 
   /**
-   * Begins a use by address of the block that served this thread's last request of the same, or
-   * gives null.
+   * Begins a use by address of the block that served this thread's last request of the same bytes
+   * and header, or gives null.
    *
-   * @param header bytes in front, which tell any alignment that not all blocks have
+   * @param header bytes in front; as many as the alignment, where not all blocks have that
    */
   final PooledBlock reopenRaw(long bytes, int header) {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {

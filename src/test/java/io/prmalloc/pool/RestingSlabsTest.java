@@ -44,6 +44,16 @@ class RestingSlabsTest extends SlotFixture {
     }
   }
 
+  /** Hands over until most come home with marks that last; the last ones. */
+  private List<PooledBlock> handOverWithMarks(int count) throws Exception {
+    assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
+    hold();
+    for (int lap = 0; lap < 6; lap++) {
+      handOver(count);
+    }
+    return handOver(count);
+  }
+
   private static long homeInFront(List<PooledBlock> blocks) {
     return blocks.stream().filter(PooledBlock::isAtHome).count();
   }
@@ -69,13 +79,8 @@ class RestingSlabsTest extends SlotFixture {
 
   @Test
   void shouldComeHomeWithMarksThatLastWhenTheyServedAgain() throws Exception {
-    assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
-    hold();
     int count = 3 * SLOTS;
-    for (int lap = 0; lap < 6; lap++) {
-      handOver(count);
-    }
-    List<PooledBlock> last = handOver(count);
+    List<PooledBlock> last = handOverWithMarks(count);
     // What is left of the slab that served to the end of a lap was not marked anew.
     assertTrue(marked(last) >= count - 2 * SLOTS, () -> marked(last) + " have a mark");
     PooledBlock one = last.stream().filter(block -> Block.isMarked(block.stamp())).findAny().get();
@@ -128,13 +133,8 @@ class RestingSlabsTest extends SlotFixture {
 
   @Test
   void shouldStayWithItsThreadWhenThatIsInTheMiddleOfAClaim() throws Exception {
-    assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
-    hold();
     int count = 3 * SLOTS;
-    for (int lap = 0; lap < 6; lap++) {
-      handOver(count);
-    }
-    List<PooledBlock> mine = new ArrayList<>(handOver(count));
+    List<PooledBlock> mine = new ArrayList<>(handOverWithMarks(count));
     mine.removeIf(block -> !Block.isMarked(block.stamp()));
     assertTrue(mine.size() >= SLOTS, () -> mine.size() + " have a mark");
     int slabs = grown.get();

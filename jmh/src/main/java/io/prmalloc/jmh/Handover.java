@@ -35,14 +35,13 @@ abstract class Handover {
   private static final int DRAINED = 7 * APART;
   private static final int PRODUCED_SEEN = 7 * APART + 1;
 
-  /** Of what is filled or drained at a time. */
+  /** The ring is filled and drained by so many parts, each at once. */
   static final int PARTS = 4;
 
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
 
   private final long[] counts = new long[9 * APART];
   private final int capacity;
-
   private final int part;
 
   /**

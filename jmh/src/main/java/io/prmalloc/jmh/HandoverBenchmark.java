@@ -33,7 +33,7 @@ public class HandoverBenchmark extends RivalBenchmark {
 
   static final int CAPACITY = 256;
 
-  /** What JMH's invocations hand over, so that its score is of one. */
+  /** So many are handed over by a call; JMH's score is of one. */
   static final int AT_A_TIME = CAPACITY / Handover.PARTS;
 
   private static final int SPINS = 100;

@@ -20,10 +20,10 @@ import org.openjdk.jmh.infra.BenchmarkParams;
  * runs steps of its own, on one allocator.
  *
  * <pre>{@code
- * java -jar jmh/target/benchmarks.jar StepBenchmark -t 1
- * java -jar jmh/target/benchmarks.jar StepBenchmark -t 2
- * java -jar jmh/target/benchmarks.jar StepBenchmark -p trace=my-step.ev -p touch=FIRST,ALL
- * java -jar jmh/target/benchmarks.jar StepBenchmark -p trace=../shared/data/mnn/MobilenetV2@4
+ * java -jar jmh/target/benchmarks.jar jmh.StepBenchmark -t 1
+ * java -jar jmh/target/benchmarks.jar jmh.StepBenchmark -t 2
+ * java -jar jmh/target/benchmarks.jar jmh.StepBenchmark -p trace=my-step.ev -p touch=FIRST,ALL
+ * java -jar jmh/target/benchmarks.jar jmh.StepBenchmark -p trace=../shared/data/mnn/MobilenetV2@4
  * }</pre>
  *
  * <p>Threading: the allocator is shared by the threads of the benchmark.

@@ -15,7 +15,7 @@ class HandoverTest {
 
   private static final int CAPACITY = 8;
   private static final int AT_A_TIME = CAPACITY / Handover.PARTS;
-  private static final int ITEMS = 3125 * 64;
+  private static final int ITEMS = 200_000;
 
   /** Hands over plain numbers. */
   private static final class Numbers extends Handover {
