@@ -25,6 +25,11 @@ final class DirectSubAllocator extends LimitedSubAllocator {
   }
 
   @Override
+  long bytesToTake() {
+    return DirectRegion.bytesAvailable();
+  }
+
+  @Override
   MemoryRegion take(long alignment, long bytes) {
     return DirectRegion.allocate(alignment, bytes);
   }

@@ -54,6 +54,11 @@ abstract class LimitedSubAllocator implements SubAllocator {
    */
   abstract MemoryRegion take(long alignment, long bytes);
 
+  /** The most bytes that {@link #take} could get of limits that are not ours. */
+  long bytesToTake() {
+    return Long.MAX_VALUE;
+  }
+
   @Override
   public final MemoryRegion alloc(long alignment, long bytes) {
     Requests.checkAlignment(alignment);
@@ -114,5 +119,11 @@ abstract class LimitedSubAllocator implements SubAllocator {
   @Override
   public final OptionalLong bytesLimit() {
     return limitBytes == NO_LIMIT ? OptionalLong.empty() : OptionalLong.of(limitBytes);
+  }
+
+  @Override
+  public final long bytesAvailable() {
+    long own = limitBytes == NO_LIMIT ? Long.MAX_VALUE : limitBytes - reservedBytes.get();
+    return Math.min(own, bytesToTake());
   }
 }

@@ -112,4 +112,9 @@ final class SoftLimitSubAllocator implements SubAllocator {
   public OptionalLong bytesLimit() {
     return source.bytesLimit();
   }
+
+  @Override
+  public long bytesAvailable() {
+    return source.bytesAvailable();
+  }
 }

@@ -234,4 +234,16 @@ public interface SubAllocator {
    * <p>Threading: any thread.
    */
   OptionalLong bytesLimit();
+
+  /**
+   * The most bytes that {@link #alloc} could reserve now: what is left of {@link #bytesLimit} and,
+   * of direct memory, of the JVM's {@code MaxDirectMemorySize}; {@link Long#MAX_VALUE} if no limit
+   * is known. The system may have less, and room to align a region comes on top.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  default long bytesAvailable() {
+    OptionalLong limit = bytesLimit();
+    return limit.isPresent() ? Math.max(0, limit.getAsLong() - bytesReserved()) : Long.MAX_VALUE;
+  }
 }

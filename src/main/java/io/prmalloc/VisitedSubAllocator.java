@@ -108,4 +108,9 @@ final class VisitedSubAllocator implements SubAllocator {
   public OptionalLong bytesLimit() {
     return source.bytesLimit();
   }
+
+  @Override
+  public long bytesAvailable() {
+    return source.bytesAvailable();
+  }
 }

@@ -47,6 +47,13 @@ class SoftLimitSubAllocatorTest {
   }
 
   @Test
+  void shouldTellWhatIsLeftOfTheLimitBehindItWhenBytesAreTaken() {
+    take(400);
+    assertEquals(9600, source.bytesAvailable());
+    assertEquals(9600, source.withVisitors(0).bytesAvailable());
+  }
+
+  @Test
   void shouldTellOnceWhenReservedBytesStayAboveNineTenths() {
     take(900);
     take(1);

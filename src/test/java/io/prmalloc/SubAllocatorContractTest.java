@@ -104,6 +104,18 @@ abstract class SubAllocatorContractTest {
   }
 
   @Test
+  void shouldTellWhatIsLeftOfTheLimitWhenLimited() {
+    SubAllocator source = limited(2 * MIB);
+    assertEquals(2 * MIB, source.bytesAvailable());
+    MemoryRegion region = source.alloc(64, MIB);
+    assertEquals(MIB, source.bytesAvailable());
+    source.free(region);
+    assertEquals(2 * MIB, source.bytesAvailable());
+    assertEquals(0, limited(0).bytesAvailable());
+    assertTrue(unlimited().bytesAvailable() > 2 * MIB);
+  }
+
+  @Test
   void shouldGrantNothingWhenTheLimitIsZero() {
     SubAllocator source = limited(0);
     assertThrows(OutOfNativeMemoryException.class, () -> source.alloc(1, 1));

@@ -115,6 +115,11 @@ final class ArenaBuffers implements DirectMemory {
   }
 
   @Override
+  public long bytesAvailable() {
+    return limitBytes - reservedBytes.get();
+  }
+
+  @Override
   public void free(Object owner) {
     Owner owned = (Owner) owner;
     try {

@@ -3,6 +3,8 @@ package io.prmalloc.os;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -85,7 +87,34 @@ final class CleanedBuffers implements DirectMemory {
   }
 
   @Override
+  public long bytesAvailable() {
+    return Pool.BEAN == null
+        ? Long.MAX_VALUE
+        : Math.max(0, Pool.MAX_BYTES - Pool.BEAN.getTotalCapacity());
+  }
+
+  @Override
   public void free(Object owner) {
     cleaner.accept((ByteBuffer) owner);
+  }
+
+  /**
+   * What the JVM tells of its direct buffers. Asked for late: the bean takes a while to be made.
+   */
+  private static final class Pool {
+    private static final long MAX_BYTES = DirectMemory.maxBytes();
+    private static final BufferPoolMXBean BEAN = find();
+
+    private static BufferPoolMXBean find() {
+      try {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .filter(bean -> bean.getName().equals("direct"))
+            .findFirst()
+            .orElse(null);
+      } catch (LinkageError notThere) {
+        // A JVM made without the management module.
+        return null;
+      }
+    }
   }
 }

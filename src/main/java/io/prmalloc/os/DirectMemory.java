@@ -50,6 +50,9 @@ interface DirectMemory {
    */
   void free(Object owner);
 
+  /** What is left of the limit on direct memory, in bytes; the largest long if nobody tells. */
+  long bytesAvailable();
+
   /** The way for this JVM. */
   static DirectMemory current() {
     return Holder.CURRENT;

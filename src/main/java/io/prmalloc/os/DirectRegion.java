@@ -55,6 +55,17 @@ public final class DirectRegion extends MemoryRegion {
     return allocate(DirectMemory.current(), alignment, bytes);
   }
 
+  /**
+   * What is left of the JVM's {@code MaxDirectMemorySize}, in bytes; {@link Long#MAX_VALUE} if the
+   * JVM does not tell what is taken. Forgotten buffers, which the collector has still to find,
+   * count as taken.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   */
+  public static long bytesAvailable() {
+    return DirectMemory.current().bytesAvailable();
+  }
+
   static DirectRegion allocate(DirectMemory memory, long alignment, long bytes) {
     return new DirectRegion(memory, memory.allocate(alignment, bytes));
   }

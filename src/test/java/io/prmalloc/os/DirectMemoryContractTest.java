@@ -36,6 +36,17 @@ abstract class DirectMemoryContractTest {
   }
 
   @Test
+  void shouldTellWhatIsLeftOfTheLimitWhenMemoryIsTakenAndFreed() {
+    DirectMemory memory = memory();
+    long before = memory.bytesAvailable();
+    assertTrue(before <= DirectMemory.maxBytes(), before + " bytes");
+    DirectMemory.Piece piece = memory.allocate(1, 1 << 20);
+    assertEquals(before - (1 << 20), memory.bytesAvailable());
+    memory.free(piece.owner());
+    assertEquals(before, memory.bytesAvailable());
+  }
+
+  @Test
   void shouldGiveMemoryBackAtOnceWhenFreed() {
     DirectMemory memory = memory();
     assumeTrue(OperatingSystem.residentBytes() > 0, "resident memory is not told here");

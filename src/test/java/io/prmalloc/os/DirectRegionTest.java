@@ -31,6 +31,11 @@ class DirectRegionTest {
     }
 
     @Override
+    public long bytesAvailable() {
+      return Long.MAX_VALUE;
+    }
+
+    @Override
     public void free(Object owner) {
       if (busy) {
         throw new IllegalStateException("in use");
