@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.os.DirectRegion;
 import io.prmalloc.os.MemoryRegion;
 
@@ -22,6 +23,15 @@ final class DirectSubAllocator extends LimitedSubAllocator {
   @Override
   public boolean isResident() {
     return true;
+  }
+
+  @Override
+  OutOfNativeMemoryException refusal(
+      long bytes, long reserved, long limit, OutOfMemoryError refused) {
+    return DirectRegion.isLimitReached(refused)
+        ? new OutOfNativeMemoryException(
+            bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, refused)
+        : super.refusal(bytes, reserved, limit, refused);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.jfr.FlightEvents.LimitKind;
 import io.prmalloc.os.MemoryRegion;
@@ -54,6 +55,12 @@ abstract class LimitedSubAllocator implements SubAllocator {
    */
   abstract MemoryRegion take(long alignment, long bytes);
 
+  /** What to throw when {@link #take} was refused; parameters as of the exception. */
+  OutOfNativeMemoryException refusal(
+      long bytes, long reserved, long limit, OutOfMemoryError refused) {
+    return new OutOfNativeMemoryException(bytes, reserved, limit, Limit.SYSTEM, refused);
+  }
+
   /** The most bytes that {@link #take} could get of limits that are not ours. */
   long bytesToTake() {
     return Long.MAX_VALUE;
@@ -76,7 +83,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
       return region;
     } catch (OutOfMemoryError refused) {
       FlightEvents.limitHit(LimitKind.SYSTEM, bytes, reservedBytes.get() - size, limitBytes);
-      throw new OutOfNativeMemoryException(bytes, reservedBytes.get() - size, limitBytes, refused);
+      throw refusal(bytes, reservedBytes.get() - size, limitBytes, refused);
     } finally {
       if (!taken) {
         reservedBytes.addAndGet(-size);
@@ -90,7 +97,7 @@ abstract class LimitedSubAllocator implements SubAllocator {
       before = reservedBytes.get();
       if (limitBytes != NO_LIMIT && size > limitBytes - before) {
         FlightEvents.limitHit(LimitKind.HARD, bytes, before, limitBytes);
-        throw new OutOfNativeMemoryException(bytes, before, limitBytes, null);
+        throw new OutOfNativeMemoryException(bytes, before, limitBytes, Limit.SUB_ALLOCATOR, null);
       }
     } while (!reservedBytes.compareAndSet(before, before + size));
   }

@@ -11,13 +11,25 @@ public final class OutOfNativeMemoryException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
+  /** Who refused. */
+  public enum Limit {
+    /** A sub-allocator: its own limit is reached. */
+    SUB_ALLOCATOR,
+    /** The JVM: {@code MaxDirectMemorySize} is reached. */
+    DIRECT_MEMORY,
+    /** The system: no memory, no address space or no mapping is left. */
+    SYSTEM
+  }
+
   private final long requestedBytes;
   private final long bytesInUse;
   private final long reservedBytes;
   private final long limitBytes;
+  private final Limit limit;
 
   /**
-   * A refusal by the system or a sub-allocator, to whom all that is reserved is in use.
+   * A refusal by {@link Limit#SUB_ALLOCATOR a limit} if one is given and there is no cause, else by
+   * {@link Limit#SYSTEM the system}.
    *
    * <p>Threading: any thread.
    *
@@ -28,18 +40,40 @@ public final class OutOfNativeMemoryException extends RuntimeException {
    */
   public OutOfNativeMemoryException(
       long requestedBytes, long reservedBytes, long limitBytes, Throwable cause) {
+    this(
+        requestedBytes,
+        reservedBytes,
+        limitBytes,
+        limitBytes >= 0 && cause == null ? Limit.SUB_ALLOCATOR : Limit.SYSTEM,
+        cause);
+  }
+
+  /**
+   * A refusal by the system or a sub-allocator, to whom all that is reserved is in use.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param requestedBytes bytes asked for
+   * @param reservedBytes bytes held at that moment
+   * @param limitBytes the limit in bytes, or a negative number if there is none
+   * @param limit who refused
+   * @param cause what the system said, or null
+   */
+  public OutOfNativeMemoryException(
+      long requestedBytes, long reservedBytes, long limitBytes, Limit limit, Throwable cause) {
     super(
         "cannot reserve "
             + requestedBytes
             + " bytes: "
             + reservedBytes
             + " reserved, "
-            + limit(limitBytes),
+            + advice(limit, limitBytes),
         cause);
     this.requestedBytes = requestedBytes;
     this.bytesInUse = reservedBytes;
     this.reservedBytes = reservedBytes;
     this.limitBytes = limitBytes;
+    this.limit = limit;
   }
 
   private OutOfNativeMemoryException(
@@ -52,16 +86,25 @@ public final class OutOfNativeMemoryException extends RuntimeException {
             + " in use, "
             + refusal.reservedBytes
             + " reserved, "
-            + limit(refusal.limitBytes),
+            + advice(refusal.limit, refusal.limitBytes),
         refusal);
     this.requestedBytes = requestedBytes;
     this.bytesInUse = bytesInUse;
     this.reservedBytes = refusal.reservedBytes;
     this.limitBytes = refusal.limitBytes;
+    this.limit = refusal.limit;
   }
 
-  private static String limit(long limitBytes) {
-    return limitBytes < 0 ? "no limit set" : "limit " + limitBytes;
+  private static String advice(Limit limit, long limitBytes) {
+    return switch (limit) {
+      case SUB_ALLOCATOR ->
+          "limit " + limitBytes + " of the sub-allocator: give it a larger limitBytes";
+      case DIRECT_MEMORY ->
+          "limit " + limitBytes + " of the JVM: start it with a larger -XX:MaxDirectMemorySize";
+      case SYSTEM ->
+          "refused by the system: see its free memory, the limit of the container, ulimit -v and"
+              + " vm.max_map_count";
+    };
   }
 
   /**
@@ -95,7 +138,15 @@ public final class OutOfNativeMemoryException extends RuntimeException {
     return reservedBytes;
   }
 
-  /** The limit in bytes, empty if none was set. Threading: any thread. */
+  /** Who refused. Threading: any thread. */
+  public Limit limit() {
+    return limit;
+  }
+
+  /**
+   * The limit in bytes: the JVM's if that refused, else the sub-allocator's, empty if it has none.
+   * Threading: any thread.
+   */
   public OptionalLong limitBytes() {
     return limitBytes < 0 ? OptionalLong.empty() : OptionalLong.of(limitBytes);
   }

@@ -167,7 +167,7 @@ abstract class AllocatorBooksContract {
       assertEquals(
           "cannot allocate 3145728 bytes: 2097152 in use, "
               + before.bytesReserved()
-              + " reserved, limit 4194304",
+              + " reserved, limit 4194304 of the sub-allocator: give it a larger limitBytes",
           refused.getMessage());
       assertEquals(before, allocator.stats());
       assertEquals(0, allocator.allocateRaw(64, 3 * MIB));

@@ -1,6 +1,7 @@
 package io.prmalloc;
 
 import com.sun.jna.Pointer;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.AgronaAccess;
@@ -258,7 +259,9 @@ final class ChildMain {
       check(refused.getCause() instanceof OutOfMemoryError, "cause " + refused.getCause());
       check(refused.requestedBytes() == 16 << 20, refused.getMessage());
       check(refused.reservedBytes() == 4 << 20, refused.getMessage());
-      check(refused.limitBytes().isEmpty(), refused.getMessage());
+      check(refused.limitBytes().orElse(-1) == 8 << 20, refused.getMessage());
+      check(refused.limit() == Limit.DIRECT_MEMORY, refused.getMessage());
+      check(refused.getMessage().endsWith("larger -XX:MaxDirectMemorySize"), refused.getMessage());
     }
     check(source.bytesReserved() == 4 << 20, "reserved " + source.bytesReserved());
     for (int i = 0; i < 20; i++) {
@@ -281,6 +284,8 @@ final class ChildMain {
       throw new AssertionError("64 GiB granted of less");
     } catch (OutOfNativeMemoryException refused) {
       check(refused.getCause().getMessage().contains("Cannot allocate"), "cause");
+      check(refused.limit() == Limit.SYSTEM, refused.getMessage());
+      check(refused.getMessage().contains("refused by the system"), refused.getMessage());
       check(refused.reservedBytes() == reservedBytes, refused.getMessage());
     }
     check(source.bytesReserved() == reservedBytes, "reserved " + source.bytesReserved());

@@ -80,7 +80,10 @@ class SoftLimitSubAllocatorTest {
     assertEquals(plain.isResident(), source.isResident());
     OutOfNativeMemoryException refused =
         assertThrows(OutOfNativeMemoryException.class, () -> take(1001));
-    assertEquals("cannot reserve 1001 bytes: 9000 reserved, limit 10000", refused.getMessage());
+    assertEquals(
+        "cannot reserve 1001 bytes: 9000 reserved, limit 10000 of the sub-allocator:"
+            + " give it a larger limitBytes",
+        refused.getMessage());
     assertEquals(9000, source.bytesReserved());
     assertEquals(1, told.size());
   }

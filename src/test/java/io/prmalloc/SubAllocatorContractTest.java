@@ -90,7 +90,11 @@ abstract class SubAllocatorContractTest {
     MemoryRegion second = source.alloc(64, MIB);
     OutOfNativeMemoryException refused =
         assertThrows(OutOfNativeMemoryException.class, () -> source.alloc(64, 1));
-    assertEquals("cannot reserve 1 bytes: 2097152 reserved, limit 2097152", refused.getMessage());
+    assertEquals(
+        "cannot reserve 1 bytes: 2097152 reserved, limit 2097152 of the sub-allocator:"
+            + " give it a larger limitBytes",
+        refused.getMessage());
+    assertEquals(OutOfNativeMemoryException.Limit.SUB_ALLOCATOR, refused.limit());
     assertEquals(1, refused.requestedBytes());
     assertEquals(2 * MIB, refused.reservedBytes());
     assertEquals(OptionalLong.of(2 * MIB), refused.limitBytes());

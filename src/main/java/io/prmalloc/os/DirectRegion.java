@@ -56,6 +56,26 @@ public final class DirectRegion extends MemoryRegion {
   }
 
   /**
+   * The JVM's {@code MaxDirectMemorySize}, in bytes; where nobody set it, the largest size of the
+   * heap. Threading: any thread.
+   */
+  public static long limitBytes() {
+    return DirectMemory.maxBytes();
+  }
+
+  /**
+   * Whether it was the JVM's {@code MaxDirectMemorySize} that refused, and not the system.
+   * Threading: any thread.
+   *
+   * @param refused what {@link #allocate} threw
+   */
+  public static boolean isLimitReached(OutOfMemoryError refused) {
+    // The JVM has one class of error for both. These are its words since Java 16, and ours.
+    String message = String.valueOf(refused.getMessage());
+    return message.contains("direct buffer memory") || message.contains("MaxDirectMemorySize");
+  }
+
+  /**
    * What is left of the JVM's {@code MaxDirectMemorySize}, in bytes; {@link Long#MAX_VALUE} if the
    * JVM does not tell what is taken. Forgotten buffers, which the collector has still to find,
    * count as taken.

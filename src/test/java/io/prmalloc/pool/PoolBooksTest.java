@@ -162,10 +162,12 @@ class PoolBooksTest {
       assertEquals(40_000, refused.reservedBytes());
       assertEquals(OptionalLong.of(60_000), refused.limitBytes());
       assertEquals(
-          "cannot allocate 100 bytes: 40000 in use, 40000 reserved, limit 60000",
+          "cannot allocate 100 bytes: 40000 in use, 40000 reserved, limit 60000"
+              + " of the sub-allocator: give it a larger limitBytes",
           refused.getMessage());
       assertEquals(
-          "cannot reserve 32768 bytes: 40000 reserved, limit 60000",
+          "cannot reserve 32768 bytes: 40000 reserved, limit 60000"
+              + " of the sub-allocator: give it a larger limitBytes",
           refused.getCause().getMessage());
       assertEquals(40_000, held.sizeBytes());
       assertEquals(before, pool.stats());
