@@ -57,12 +57,14 @@ abstract class BlockViews extends BlockClaims {
     }
   }
 
-  final MemoryRegion region;
+  /** Null while the block has no memory: see {@link #attach}. */
+  MemoryRegion region;
+
   final int offset;
   final int capacityBytes;
 
-  /** All of the block; its limit is that of the current or last use. */
-  final ByteBuffer view;
+  /** All of the block; its limit is that of the current or last use. Null without memory. */
+  ByteBuffer view;
 
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
   private UnsafeBuffer unsafeView;
@@ -70,15 +72,37 @@ abstract class BlockViews extends BlockClaims {
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW_STAMP
   private long unsafeViewStamp;
 
-  /** A part of a region. */
+  /** A part of a region, or of none yet: then {@link #attach} says later which. */
   BlockViews(MemoryRegion region, int offset, int capacityBytes, long firstState) {
     super(firstState);
-    this.region = region;
     this.offset = offset;
     this.capacityBytes = capacityBytes;
+    this.region = region;
+    this.view = region == null ? null : viewOf(region);
+  }
+
+  private ByteBuffer viewOf(MemoryRegion whole) {
     // The region's own buffer may be a view, too, that ends where its user's bytes do.
-    ByteBuffer all = region.buffer().duplicate().clear();
-    this.view = all.slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
+    ByteBuffer all = whole.buffer().duplicate().clear();
+    return all.slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
+  }
+
+  /**
+   * Gives the block its memory, or takes it away. A block without memory must stay claimed.
+   *
+   * <p>Threading: the thread that claimed the block.
+   *
+   * @param whole in which it lies from now on, at the same offset; null for no memory
+   */
+  protected final void attach(MemoryRegion whole) {
+    region = whole;
+    view = whole == null ? null : viewOf(whole);
+    startAddress = 0;
+  }
+
+  /** Whether the block has memory. Threading: exact for whoever claimed the block, else a guess. */
+  public final boolean hasMemory() {
+    return region != null;
   }
 
   /** All of a region, and the only user of its buffer. */
@@ -90,7 +114,7 @@ abstract class BlockViews extends BlockClaims {
     this.view = region.buffer();
   }
 
-  /** Where the block lies. Threading: any thread. */
+  /** Where the block lies, or null if it has no memory. Threading: any thread. */
   public final MemoryRegion region() {
     return region;
   }
@@ -101,7 +125,8 @@ abstract class BlockViews extends BlockClaims {
   }
 
   /**
-   * Address of the block's first byte; found out at the first call, for it may cost a native call.
+   * Address of the block's first byte, or 0 if it has no memory; found out at the first call, for
+   * it may cost a native call.
    *
    * <p>Threading: any thread.
    *
@@ -109,10 +134,16 @@ abstract class BlockViews extends BlockClaims {
    */
   public final long startAddress() {
     long start = startAddress;
-    if (start == 0) {
-      start = region.address() + offset;
-      startAddress = start;
+    return start != 0 ? start : findStartAddress();
+  }
+
+  private long findStartAddress() {
+    MemoryRegion whole = region;
+    if (whole == null) {
+      return 0;
     }
+    long start = whole.address() + offset;
+    startAddress = start;
     return start;
   }
 

@@ -127,6 +127,29 @@ public final class RegionHeap {
   }
 
   /**
+   * How many bytes the sub-allocator would have to get back before this heap could give so many
+   * out; 0 if they are there, or nobody knows.
+   *
+   * <p>Threading: any thread; true of the moment of the call.
+   *
+   * @param bytes the user's and those of the header
+   */
+  public long bytesMissing(long bytes) {
+    return Math.max(0, bytes + isolation.roomBytes() - source.bytesAvailable());
+  }
+
+  /**
+   * Gives memory back to the sub-allocator that is kept for requests to come. This heap keeps none.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes went
+   */
+  public long releaseUnused() {
+    return 0;
+  }
+
+  /**
    * The block behind a raw address, or null if there is none. Reads nothing from the address.
    *
    * <p>Threading: any thread.

@@ -22,6 +22,12 @@ final class PlanCheck {
   private static final long MAX_REQUEST_BYTES = Integer.MAX_VALUE;
   private static final long MAX_ALIGNMENT = 1 << 30;
 
+  /** The most bytes a plan may have: the address space of a process. */
+  private static final long MAX_BYTES = 1L << 47;
+
+  /** The most blocks of a pool, each of which is an object on the heap. */
+  private static final long MAX_BLOCKS = 1 << 20;
+
   private PlanCheck() {}
 
   /**
@@ -53,6 +59,7 @@ final class PlanCheck {
     } catch (IllegalArgumentException e) {
       throw new PlanFormatException(e.getMessage());
     }
+    checkRange("bytes of a step", plan.totalBytes(), 0, MAX_BYTES);
     PlanValidator.fault(step.records(), plan)
         .ifPresent(
             fault -> {
@@ -76,6 +83,8 @@ final class PlanCheck {
     Set<Integer> indices = new HashSet<>();
     plan.bins().forEach(bin -> indices.add(bin.index()));
     long total = 0;
+    long blocks = 0;
+    long bytes = 0;
     long last = -1;
     for (int position = 0; position < plan.bins().size(); position++) {
       BinPlan bin = plan.bins().get(position);
@@ -97,7 +106,12 @@ final class PlanCheck {
           throw new PlanFormatException("bin " + last + " borrows from no bin, " + target);
         }
       }
+      blocks += reserved;
+      checkRange("reserved up to bin " + last, blocks, 0, MAX_BLOCKS);
       try {
+        long stride = Math.max(bin.chunkBytes(), bin.alignment());
+        bytes = Math.addExact(bytes, Math.multiplyExact(stride, (long) reserved));
+        checkRange("bytes reserved up to bin " + last, bytes, 0, MAX_BYTES);
         total = Math.addExact(total, Math.multiplyExact(bin.chunkBytes(), (long) bin.blocks()));
       } catch (ArithmeticException e) {
         throw new PlanFormatException("the bins pass 2^63 - 1 bytes");

@@ -6,18 +6,24 @@ import io.prmalloc.os.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
  * The one reservation that a plan is served from. It is laid out first, chunk by chunk, and then
  * reserved as a whole: as one region if it fits, else as a few, because a buffer sees at most 2 GiB
- * − 1.
+ * − 1. Under a limit the regions are small, and each comes and goes by itself.
  *
- * <p>Threading: {@link Layout} is not safe; an arena is immutable but for {@link #free}.
+ * <p>Threading: {@link Layout} is not safe. Regions come and go under the lock of the plan's table;
+ * what there is may be asked by any thread.
  */
 final class Arena {
+
+  // A region that is lacking has blocks without memory, which stay claimed, so that nobody gets
+  // one. A region goes only if every one of its blocks can be claimed.
 
   private static final Logger LOGGER = System.getLogger(Arena.class.getName());
 
@@ -106,17 +112,31 @@ final class Arena {
 
   private final SubAllocator source;
   private final Isolation isolation;
+  private final List<Long> regionBytes;
+  private final List<Long> regionAlignments;
+
+  /** By region, the blocks that lie in it. */
+  private final List<List<PooledBlock>> blocks;
 
   /**
-   * None once they are given back. Replaced as a whole: who asks how much a plan has may be in the
-   * middle of it when another takes the plan's place.
+   * By number, null for one that is lacking; none at all once they are given back. Replaced as a
+   * whole: who asks how much a plan has may be in the middle of it when another takes the plan's
+   * place.
    */
   private volatile List<MemoryRegion> regions;
 
-  private Arena(SubAllocator source, Isolation isolation, List<MemoryRegion> regions) {
+  /** How many regions are lacking. */
+  private volatile int lacking;
+
+  private Arena(SubAllocator source, Layout layout, List<MemoryRegion> regions) {
     this.source = source;
-    this.isolation = isolation;
+    this.isolation = layout.isolation();
+    this.regionBytes = List.copyOf(layout.regionBytes());
+    this.regionAlignments = List.copyOf(layout.regionAlignments());
     this.regions = regions;
+    this.lacking = (int) regions.stream().filter(Objects::isNull).count();
+    this.blocks =
+        regions.stream().map(region -> (List<PooledBlock>) new ArrayList<PooledBlock>()).toList();
   }
 
   /**
@@ -137,7 +157,7 @@ final class Arena {
         each.accept(region);
       }
       complete = true;
-      return new Arena(source, layout.isolation(), List.copyOf(regions));
+      return new Arena(source, layout, List.copyOf(regions));
     } finally {
       if (!complete) {
         regions.forEach(source::free);
@@ -145,26 +165,131 @@ final class Arena {
     }
   }
 
+  /** Reserves nothing yet: every region is lacking. */
+  static Arena lacking(SubAllocator source, Layout layout) {
+    return new Arena(source, layout, Arrays.asList(new MemoryRegion[layout.regionBytes.size()]));
+  }
+
+  /** Takes in a block that lies in a region. Before the arena is shared. */
+  void add(int region, PooledBlock block) {
+    blocks.get(region).add(block);
+    if (regions.get(region) == null) {
+      block.claim();
+    }
+  }
+
+  /** How many regions there are, those included that are lacking. */
+  int count() {
+    return regionBytes.size();
+  }
+
+  boolean isLacking(int region) {
+    return regions.get(region) == null;
+  }
+
+  boolean isAnyLacking() {
+    return lacking > 0;
+  }
+
+  /** Bytes of a region, whether it is there or not. */
+  long bytes(int region) {
+    return regionBytes.get(region);
+  }
+
+  /**
+   * Reserves a region that is lacking. All its blocks come home but one.
+   *
+   * @param headroomBytes how much is to be left to others
+   * @param claimed stays claimed; null for none
+   * @return false, and nothing has changed, if there is not enough memory
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had although there
+   *     seemed to be enough
+   */
+  boolean back(int region, long headroomBytes, PooledBlock claimed) {
+    // Asked first: where the JVM's limit is reached it takes its time to say so.
+    if (source.bytesAvailable() - headroomBytes < regionBytes.get(region)) {
+      return false;
+    }
+    MemoryRegion reserved = source.alloc(regionAlignments.get(region), regionBytes.get(region));
+    set(region, reserved);
+    for (PooledBlock block : blocks.get(region)) {
+      if (block == claimed) {
+        block.moveTo(reserved);
+      } else {
+        block.comeHomeIn(reserved);
+      }
+    }
+    return true;
+  }
+
+  /** Claims all blocks of a region, or none. */
+  boolean claim(int region) {
+    List<PooledBlock> all = blocks.get(region);
+    for (int i = 0; i < all.size(); i++) {
+      if (!all.get(i).claimFromAny()) {
+        giveUp(all.subList(0, i));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void giveUp(List<PooledBlock> claimed) {
+    claimed.forEach(PooledBlock::giveUp);
+  }
+
+  /**
+   * Gives a region back whose blocks are all {@link #claim claimed}.
+   *
+   * @return how many bytes went; 0 if the region is in use by a call of the JDK, and then its
+   *     blocks are home
+   */
+  long drop(int region) {
+    MemoryRegion gone = regions.get(region);
+    long bytes = gone.sizeBytes();
+    try {
+      source.free(gone);
+    } catch (IllegalStateException inUse) {
+      LOGGER.log(Level.DEBUG, "a part of the arena cannot go yet", inUse);
+      giveUp(blocks.get(region));
+      return 0;
+    }
+    set(region, null);
+    blocks.get(region).forEach(block -> block.moveTo(null));
+    return bytes;
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock of the plan's table only
+  private void set(int region, MemoryRegion value) {
+    List<MemoryRegion> changed = new ArrayList<>(regions);
+    changed.set(region, value);
+    regions = changed;
+    lacking += value == null ? 1 : -1;
+  }
+
   /** How its blocks are isolated. */
   Isolation isolation() {
     return isolation;
   }
 
+  /** A region, or null if it is lacking. */
   MemoryRegion region(int index) {
     return regions.get(index);
   }
 
+  /** The regions that are there. */
   List<MemoryRegion> regions() {
-    return regions;
+    return regions.stream().filter(Objects::nonNull).toList();
   }
 
+  /** Bytes of the regions that are there. */
   long bytes() {
-    return regions.stream().mapToLong(MemoryRegion::sizeBytes).sum();
+    return regions().stream().mapToLong(MemoryRegion::sizeBytes).sum();
   }
 
   /** Makes all regions resident as far as the system does so. */
   void populate() {
-    for (MemoryRegion region : regions) {
+    for (MemoryRegion region : regions()) {
       try {
         region.populate();
       } catch (IllegalStateException | OutOfMemoryError notNow) {
@@ -177,7 +302,7 @@ final class Arena {
 
   /** Gives everything back; when nobody uses it any more. */
   void free() {
-    List<MemoryRegion> all = regions;
+    List<MemoryRegion> all = regions();
     regions = List.of();
     all.forEach(source::free);
   }

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Allocator;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.kept.KeptPool;
@@ -8,8 +9,11 @@ import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +29,8 @@ import java.util.stream.Stream;
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
  *
  * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as ready,
- * the counters of what went wrong, and that bins may get blocks more.
+ * the counters of what went wrong, that bins may get blocks more, and that blocks may lose their
+ * memory and get other. The last two are for the holder of the pool's lifecycle lock.
  */
 final class BinTable {
 
@@ -39,12 +44,15 @@ final class BinTable {
   //   4. the same buffers again, but asking the blocks, because one may be ready and not noted
   //      (see ReadyChunks)
   //   5. what bins got later (see Growth), however large
+  //   6. blocks without memory, which then get some (see Growth)
   //
   // Rehearsal goes the same way on paper. What finds nothing is counted, as a miss if the size has
   // a bin, as a null bin if not. Hits are counted by the blocks.
   //
   // A size class is found from a size by a subtraction and a shift, and what it may have by the
   // class's number, up to 32 MiB. The few bins above are served on the slower way.
+
+  private static final Logger LOGGER = System.getLogger(BinTable.class.getName());
 
   private static final long LARGE_BYTES = 32L << 20;
 
@@ -132,12 +140,33 @@ final class BinTable {
       SubAllocator source,
       Arena.Layout layout,
       Consumer<MemoryRegion> each) {
+    return build(plan, blocks, maxOversize, layout, full -> Arena.reserve(source, full, each));
+  }
+
+  /**
+   * {@link #build} without memory: none of the blocks has any until {@link #fill} or {@link #back}.
+   */
+  static BinTable buildLacking(
+      LifetimePlan plan,
+      int[] blocks,
+      double maxOversize,
+      SubAllocator source,
+      Arena.Layout layout) {
+    return build(plan, blocks, maxOversize, layout, full -> Arena.lacking(source, full));
+  }
+
+  private static BinTable build(
+      LifetimePlan plan,
+      int[] blocks,
+      double maxOversize,
+      Arena.Layout layout,
+      Function<Arena.Layout, Arena> reserver) {
     int bins = plan.bins().size();
     Arena.Place[][] places = new Arena.Place[bins][];
     for (int position = bins - 1; position >= 0; position--) {
       places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
-    Arena arena = Arena.reserve(source, layout, each);
+    Arena arena = reserver.apply(layout);
     int directClasses = directClasses(plan);
     Map<Integer, Buffer> buffers = new HashMap<>();
     Bin[] ascending = new Bin[bins];
@@ -356,6 +385,100 @@ final class BinTable {
     bin.grow(more.buffer());
     spans = null;
     return more.block();
+  }
+
+  /** Whether some blocks have no memory. */
+  boolean isLacking() {
+    return arenas().anyMatch(Arena::isAnyLacking);
+  }
+
+  /**
+   * Reserves what is lacking, region by region, as far as there is memory.
+   *
+   * @param headroomBytes how much is to be left to others
+   * @param each told of every region that comes
+   * @return whether nothing is lacking any more
+   * @throws OutOfNativeMemoryException if memory is refused that seemed to be there; what was
+   *     reserved before is kept
+   */
+  synchronized boolean fill(long headroomBytes, Consumer<MemoryRegion> each) {
+    try {
+      for (int region = 0; region < arena.count(); region++) {
+        if (arena.isLacking(region) && arena.back(region, headroomBytes, null)) {
+          each.accept(arena.region(region));
+        }
+      }
+    } finally {
+      spans = null;
+    }
+    return !isLacking();
+  }
+
+  /**
+   * Reserves memory for a block without any that a request may have, and claims it; or gives null.
+   *
+   * @param totalBytes the size, header included
+   */
+  synchronized PooledBlock back(long totalBytes, int alignment) {
+    try {
+      return takeSlowly(totalBytes, alignment, Buffer::back);
+    } catch (OutOfNativeMemoryException refused) {
+      // The request goes outside, where its exact size may be had, and who asked is told if not.
+      LOGGER.log(Level.DEBUG, "a block of the plan has no memory yet", refused);
+      return null;
+    } finally {
+      spans = null;
+    }
+  }
+
+  /** A region of an arena. */
+  private record Part(Arena arena, int region) {
+    long bytes() {
+      return arena.bytes(region);
+    }
+  }
+
+  /**
+   * Gives back the memory of blocks that are home, region by region: the smallest region that is
+   * enough by itself, else the largest first. Those blocks are lacking then.
+   *
+   * @param bytes how many are wanted
+   * @return how many went
+   */
+  synchronized long evict(long bytes) {
+    List<Part> parts =
+        arenas()
+            .flatMap(
+                each ->
+                    IntStream.range(0, each.count())
+                        .filter(region -> !each.isLacking(region))
+                        .mapToObj(region -> new Part(each, region)))
+            .sorted(Comparator.comparingLong(Part::bytes))
+            .toList();
+    int enough = 0;
+    while (enough < parts.size() && parts.get(enough).bytes() < bytes) {
+      enough++;
+    }
+    for (Part part : parts.subList(enough, parts.size())) {
+      long gone = drop(part);
+      if (gone > 0) {
+        return gone;
+      }
+    }
+    long gone = 0;
+    for (int i = enough - 1; i >= 0 && gone < bytes; i--) {
+      gone += drop(parts.get(i));
+    }
+    return gone;
+  }
+
+  private long drop(Part part) {
+    if (!part.arena().claim(part.region())) {
+      return 0;
+    }
+    // Before the memory goes: its addresses may be given out by somebody else right after.
+    spans = null;
+    return part.arena().drop(part.region());
   }
 
   /** Bytes of the blocks that bins got later. */

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Block;
+import io.prmalloc.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -18,6 +19,8 @@ final class Buffer {
   private final int bin;
   private final long strideBytes;
   private final int alignment;
+  private final Arena.Place[] places;
+  private final Arena arena;
   private final PooledBlock[] blocks;
 
   /** How many requests are still to go by without asking the blocks. Plain: a hint. */
@@ -29,9 +32,10 @@ final class Buffer {
   /**
    * Pages of a block that went back.
    *
+   * @param region in which the block lay then
    * @param uses how often the block had been used then
    */
-  private record Discarded(long uses, long bytes) {}
+  private record Discarded(MemoryRegion region, long uses, long bytes) {}
 
   /** For each block the uses that were over when the peak was cleared; null if it never was. */
   private volatile long[] usesBeforeClear;
@@ -46,17 +50,32 @@ final class Buffer {
     this.bin = bin;
     this.strideBytes = strideBytes;
     this.alignment = alignment;
-    this.blocks =
-        Arrays.stream(places)
-            .map(
-                place ->
-                    new PooledBlock(
-                        arena.region(place.region()),
-                        place.offset(),
-                        strideBytes,
-                        arena.isolation(),
-                        bin))
-            .toArray(PooledBlock[]::new);
+    this.places = places;
+    this.arena = arena;
+    this.blocks = new PooledBlock[places.length];
+    for (int i = 0; i < blocks.length; i++) {
+      int region = places[i].region();
+      blocks[i] =
+          new PooledBlock(
+              arena.region(region), places[i].offset(), strideBytes, arena.isolation(), bin);
+      arena.add(region, blocks[i]);
+    }
+  }
+
+  /**
+   * Reserves the memory of a block that has none, if one is lacking, and claims the block; or gives
+   * null.
+   *
+   * @throws io.prmalloc.OutOfNativeMemoryException as {@link Arena#back}
+   */
+  PooledBlock back() {
+    for (int i = 0; i < blocks.length; i++) {
+      int region = places[i].region();
+      if (arena.isLacking(region)) {
+        return arena.back(region, 0, blocks[i]) ? blocks[i] : null;
+      }
+    }
+    return null;
   }
 
   /** Whether it has one block only. Those that came later do, and in no stripe are they noted. */
@@ -166,14 +185,13 @@ final class Buffer {
   }
 
   /**
-   * Claims all blocks, so that nothing more goes out, if all are home; else nothing has changed.
+   * Claims all blocks, so that nothing more goes out, if all are home or without memory; else
+   * nothing has changed. While this lasts, no memory may come or go.
    */
   boolean retire() {
     for (int i = 0; i < blocks.length; i++) {
-      if (!blocks[i].claimFromAny()) {
-        while (--i >= 0) {
-          blocks[i].giveUp();
-        }
+      if (blocks[i].hasMemory() && !blocks[i].claimFromAny()) {
+        reopen(i);
         return false;
       }
     }
@@ -182,8 +200,14 @@ final class Buffer {
 
   /** Undoes {@link #retire}. */
   void reopen() {
-    for (PooledBlock block : blocks) {
-      block.giveUp();
+    reopen(blocks.length);
+  }
+
+  private void reopen(int count) {
+    for (int i = 0; i < count; i++) {
+      if (blocks[i].hasMemory()) {
+        blocks[i].giveUp();
+      }
     }
   }
 
@@ -214,7 +238,8 @@ final class Buffer {
       if (!isDiscarded(i) && blocks[i].claimFromAny()) {
         try {
           long bytes = discarder.applyAsLong(blocks[i]);
-          discarded[i] = bytes > 0 ? new Discarded(blocks[i].uses(), bytes) : null;
+          discarded[i] =
+              bytes > 0 ? new Discarded(blocks[i].region(), blocks[i].uses(), bytes) : null;
           released += bytes;
         } finally {
           blocks[i].giveUp();
@@ -225,7 +250,9 @@ final class Buffer {
   }
 
   private boolean isDiscarded(int i) {
-    return discarded[i] != null && discarded[i].uses == blocks[i].uses();
+    return discarded[i] != null
+        && discarded[i].region == blocks[i].region()
+        && discarded[i].uses == blocks[i].uses();
   }
 
   /** Bytes of pages that went back and that nobody has used since. */

@@ -6,12 +6,17 @@ import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Gives bins that go on missing more blocks, a little at a time.
+ * Gives blocks of a plan the memory that they lack, and bins that go on missing more blocks, a
+ * little at a time.
  *
  * <p>Threading: any thread.
  */
 final class Growth {
 
+  // Under a limit a plan begins without memory (see Takeover), and may lose some again (see
+  // Reclaim). A request that would go outside for want of a block then has the block reserved
+  // instead: it takes as much as the request would have taken anyway.
+  //
   // A plan is made for the steps that were seen, in the interleavings that were rehearsed. Threads
   // find others: now and then a few tensors of one size are out together that never were before,
   // and some request finds no block. One of a hundred is too few for a new plan (see Replanner),
@@ -50,11 +55,31 @@ final class Growth {
   }
 
   /**
-   * A request found no block; gives it one that its bin did not have before, claimed, or null.
+   * A request found no block; gives it one that lacked memory, or that its bin did not have before,
+   * claimed, or null.
    *
    * @param totalBytes the size, header included
    */
   PooledBlock afterMiss(BinTable table, long totalBytes, int alignment) {
+    PooledBlock lacking = table.isLacking() ? back(table, totalBytes, alignment) : null;
+    return lacking != null ? lacking : grow(table, totalBytes, alignment);
+  }
+
+  private PooledBlock back(BinTable table, long totalBytes, int alignment) {
+    // As below.
+    if (!lifecycle.tryLock()) {
+      return null;
+    }
+    try {
+      PooledBlock block = pool.bins() == table ? table.back(totalBytes, alignment) : null;
+      outside.noteReserved();
+      return block;
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private PooledBlock grow(BinTable table, long totalBytes, int alignment) {
     Bin bin = table.binOf(totalBytes);
     if (bin == null || bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
       return null;

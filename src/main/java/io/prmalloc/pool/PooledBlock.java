@@ -27,7 +27,11 @@ final class PooledBlock extends Block {
   @SuppressWarnings("UnusedVariable")
   private long pad0, pad1, pad2, pad3, pad4, pad5, pad6, pad7;
 
-  /** A chunk of a bin's buffer. */
+  /**
+   * A chunk of a bin's buffer.
+   *
+   * @param region where it lies; null if it has no memory yet, and then it is to be claimed at once
+   */
   PooledBlock(MemoryRegion region, long offset, long bytes, Isolation isolation, int bin) {
     super(region, offset, bytes, isolation);
     this.bin = bin;
@@ -113,6 +117,18 @@ final class PooledBlock extends Block {
   /** {@link ReadyBlocks#claim Claims} the block, whosever it is. */
   boolean claimFromAny() {
     return home.claim(this);
+  }
+
+  /** Brings a claimed block home, in new memory. */
+  void comeHomeIn(MemoryRegion region) {
+    attach(region);
+    giveUp();
+    home.put(this);
+  }
+
+  /** Gives a claimed block new memory, or takes it away if that is null. It stays claimed. */
+  void moveTo(MemoryRegion region) {
+    attach(region);
   }
 
   /**

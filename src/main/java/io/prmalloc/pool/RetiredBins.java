@@ -45,14 +45,20 @@ final class RetiredBins {
   }
 
   /**
-   * Lets the memory of a table go that was replaced: at once, or by whoever brings its last block
-   * home.
+   * Lets the memory of a table go that was replaced: of regions with every block home at once, the
+   * rest by whoever brings the last block home.
    *
    * <p>Threading: under the lock.
    */
   void release(BinTable table) {
+    table.evict(Long.MAX_VALUE);
     table.tellWhenHome(() -> tryFree(table));
     tryFree(table);
+  }
+
+  /** Gives back what is home by now; how many bytes went. Threading: under the lock. */
+  long evict() {
+    return tables.stream().mapToLong(table -> table.evict(Long.MAX_VALUE)).sum();
   }
 
   private boolean tryFree(BinTable table) {

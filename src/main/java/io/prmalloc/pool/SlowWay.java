@@ -4,6 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
 
@@ -16,7 +17,11 @@ final class SlowWay {
 
   // In order: what the first look would have found, were it not barred for observers or isolation
   // (which is as quick, but for the telling); another block of the pool; a block more for a bin
-  // that goes on missing; memory from outside.
+  // that goes on missing; memory from outside. If that is short, what the pool holds and does not
+  // use is given back first.
+
+  /** How often memory is given back for a request that is refused nevertheless. */
+  private static final int MAX_RETRIES = 8;
 
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
@@ -24,6 +29,8 @@ final class SlowWay {
   private final PoolWatch watch;
   private final Replanner replanner;
   private final Growth growth;
+  private final Reclaim reclaim;
+  private final RegionHeap outside;
 
   SlowWay(
       TensorPoolAllocator pool,
@@ -31,13 +38,17 @@ final class SlowWay {
       PoolBooks books,
       PoolWatch watch,
       Replanner replanner,
-      Growth growth) {
+      Growth growth,
+      Reclaim reclaim,
+      RegionHeap outside) {
     this.pool = pool;
     this.small = small;
     this.books = books;
     this.watch = watch;
     this.replanner = replanner;
     this.growth = growth;
+    this.reclaim = reclaim;
+    this.outside = outside;
   }
 
   /**
@@ -110,7 +121,7 @@ final class SlowWay {
     try {
       return takeWatched(bytes, alignment, smallHeader, largeHeader);
     } catch (OutOfNativeMemoryException refused) {
-      return takeWithoutSpares(bytes, alignment, smallHeader, largeHeader, refused);
+      return takeAfterRefusal(bytes, alignment, smallHeader, largeHeader, refused);
     }
   }
 
@@ -119,15 +130,15 @@ final class SlowWay {
     return watch.taken(block, bytes, alignment);
   }
 
-  /** Slabs that are empty are kept for requests to come; before one is refused they go. */
-  private Block takeWithoutSpares(
+  private Block takeAfterRefusal(
       long bytes,
       int alignment,
       int smallHeader,
       int largeHeader,
       OutOfNativeMemoryException refused) {
     OutOfNativeMemoryException last = refused;
-    if (small.trim() > 0) {
+    // Again while something goes, for others may be quicker to take it.
+    for (int i = 0; i < MAX_RETRIES && reclaim.run(refused.requestedBytes()) > 0; i++) {
       try {
         return takeWatched(bytes, alignment, smallHeader, largeHeader);
       } catch (OutOfNativeMemoryException again) {
@@ -146,7 +157,7 @@ final class SlowWay {
     }
     BinTable table = pool.bins();
     if (table == null) {
-      return watch.takeOutside(bytes, alignment, largeHeader);
+      return takeOutside(bytes, alignment, largeHeader);
     }
     long total = bytes + largeHeader;
     PooledBlock pooled = table.takeSlowly(total, alignment);
@@ -156,9 +167,18 @@ final class SlowWay {
     if (pooled != null) {
       return pooled;
     }
-    Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
+    Block unpooled = takeOutside(bytes, alignment, largeHeader);
     table.countUnserved(total);
     replanner.unserved(table);
     return unpooled;
+  }
+
+  /** Makes room first: where the JVM's limit is reached it takes its time to say so. */
+  private Block takeOutside(long bytes, int alignment, int headerBytes) {
+    long missing = outside.bytesMissing(bytes + headerBytes);
+    if (missing > 0) {
+      reclaim.run(missing);
+    }
+    return watch.takeOutside(bytes, alignment, headerBytes);
   }
 }

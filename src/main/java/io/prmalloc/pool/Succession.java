@@ -5,8 +5,6 @@ import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.MemoryPlanner;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
 
@@ -17,8 +15,6 @@ import java.util.function.Supplier;
  * <p>Threading: any thread.
  */
 final class Succession {
-
-  private static final Logger LOGGER = System.getLogger(Succession.class.getName());
 
   private final TensorPoolAllocator pool;
   private final Supplier<Takeover> takeovers;
@@ -41,62 +37,71 @@ final class Succession {
     this.maxOversize = builder.maxOversize();
   }
 
-  /** The planner has a plan. Without memory for it the pool goes on as before. */
-  void first(LifetimePlan made) {
-    try {
-      serve(PlanChoice.best(made, policies, maxOversize), false);
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for the planned pool, going on without it", e);
-    }
+  /**
+   * The planner has a plan.
+   *
+   * @return whether it serves; false if the pool is closed, or has one already
+   */
+  boolean first(LifetimePlan made) {
+    return serve(PlanChoice.best(made, policies, maxOversize), false);
   }
 
   /**
    * There is a plan for other traffic.
    *
    * @param mostBytes if it needs more, the old one stays
-   * @return false if the old one stays, also for want of memory for a new one beside it
+   * @return false if the old one stays
    */
   boolean next(LifetimePlan made, double mostBytes) {
-    try {
-      KeptPool chosen = PlanChoice.best(made, policies, maxOversize);
-      if (PlanChoice.bytes(chosen) > mostBytes) {
-        return false;
-      }
-      serve(chosen, true);
-      return true;
-    } catch (OutOfNativeMemoryException e) {
-      LOGGER.log(Level.WARNING, "no memory for a new plan, going on with the old one", e);
-      return false;
-    }
+    KeptPool chosen = PlanChoice.best(made, policies, maxOversize);
+    return PlanChoice.bytes(chosen) <= mostBytes && serve(chosen, true);
   }
 
   /**
-   * Begins with what another pool has learnt. If that fails, the pool is closed.
+   * Begins with what another pool has learnt. If that fails, the pool is closed, unless it is to
+   * start cold then.
    *
+   * @param ifUsable whether to start cold, with a warning in the log
    * @throws OutOfNativeMemoryException if there is no memory for it
    */
-  void adopt(KeptPlan kept, MemoryPlanner planner, PlannedSteps steps) {
+  void adopt(KeptPlan kept, boolean ifUsable, MemoryPlanner planner, PlannedSteps steps) {
     try {
       if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
-        serve(kept.pool().get(), false);
+        adopt(kept.pool().get());
         planner.skip();
       }
       steps.adopt(kept.steps());
     } catch (RuntimeException | Error e) {
+      if (ifUsable && (e instanceof RuntimeException || e instanceof OutOfMemoryError)) {
+        TensorPoolBuilder.logCold(e);
+        return;
+      }
       pool.closeForcibly();
       throw e;
     }
   }
 
-  private void serve(KeptPool chosen, boolean replace) {
+  private void adopt(KeptPool kept) {
+    lifecycle.lock();
+    try {
+      Takeover takeover = takeovers.get();
+      BinTable table = takeover.reserve(kept.plan(), PlanChoice.blocks(kept), maxOversize);
+      pool.publish(table);
+      finish(takeover, table);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private boolean serve(KeptPool chosen, boolean replace) {
     lifecycle.lock();
     try {
       BinTable before = pool.bins();
       if (pool.isClosed() || (before != null) != replace) {
-        return;
+        return false;
       }
       Takeover takeover = takeovers.get();
-      BinTable table = takeover.reserve(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
+      BinTable table = takeover.prepare(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       if (before == null) {
         pool.publish(table);
       } else {
@@ -105,10 +110,16 @@ final class Succession {
         pool.publish(table);
         retired.release(before);
       }
-      takeover.finish(table.arenaBytes(), () -> populate(table));
+      takeover.fill(table);
+      finish(takeover, table);
+      return true;
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  private void finish(Takeover takeover, BinTable table) {
+    takeover.finish(table.arenaBytes(), () -> populate(table));
   }
 
   private void populate(BinTable table) {

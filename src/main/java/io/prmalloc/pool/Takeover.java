@@ -1,9 +1,13 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.os.DirectRegion;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
@@ -34,6 +38,10 @@ final class Takeover {
   // When the last tensor from before is back, the arena is made resident, so that a block that is
   // first used much later finds its pages there.
   //
+  // Under a limit there would be no room for both. There the arena is one of many small regions,
+  // each reserved when a request needs a block of it, and given back when another request would be
+  // refused otherwise (see Reclaim).
+  //
   // Where native calls are out of reach, or would make the JVM print a warning, the arena is
   // reserved in one piece and stays; the peak is then the arena and what is in flight.
 
@@ -44,6 +52,15 @@ final class Takeover {
 
   /** Less than this is not worth the trouble. */
   private static final long MIN_BYTES = 32L << 20;
+
+  /** A limit that leaves room for fewer arenas than this is in reach. */
+  private static final int FAR_ARENAS = 4;
+
+  /** Under a limit, chunks that are smaller share a region of so many bytes. */
+  private static final long MIN_PART_BYTES = 1L << 20;
+
+  /** There are not many more regions than this for chunks that share them. */
+  private static final int MAX_PARTS = 256;
 
   private final SubAllocator source;
   private final RegionHeap outside;
@@ -58,38 +75,108 @@ final class Takeover {
   }
 
   /**
-   * Reserves the arena.
+   * Makes the table of a plan, with all of its memory if no limit is in reach, else with none. Then
+   * each block gets its memory when the first request needs it, or from {@link #fill}: so a plan
+   * takes over what warm-up used, block by block, and holds nothing that a request could have had.
    *
    * @param plan what is to be served
    * @param blocks how many blocks each bin of the plan is to have, by position in the plan
    * @param maxOversize as in {@link BinTable#build}
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
-   *     then
    */
-  BinTable reserve(LifetimePlan plan, int[] blocks, double maxOversize) {
+  BinTable prepare(LifetimePlan plan, int[] blocks, double maxOversize) {
     OperatingSystem.trimHeap();
-    long start = System.nanoTime();
     long bytes = BinTable.chunkBytes(plan, blocks);
     discarded =
         source.isResident()
             && !source.isGuarded()
             && bytes >= MIN_BYTES
             && OperatingSystem.callsNativeSilently();
+    if (isLimitInReach(bytes)) {
+      return lacking(plan, blocks, maxOversize, bytes);
+    }
     Arena.Layout layout =
         discarded
             ? new Arena.Layout(bytes / PIECES, plan.intervalBytes(), outside.isolation())
             : new Arena.Layout(mostRegionBytes(), 1, outside.isolation());
-    BinTable table =
-        BinTable.build(
-            plan,
-            blocks,
-            maxOversize,
-            source,
-            layout,
-            discarded ? Takeover::discard : region -> {});
-    reserveNanos = System.nanoTime() - start;
-    OperatingSystem.trimHeap();
+    long start = System.nanoTime();
+    try {
+      return BinTable.build(plan, blocks, maxOversize, source, layout, this::discard);
+    } catch (OutOfNativeMemoryException refused) {
+      LOGGER.log(Level.INFO, "no memory for a whole plan, which now gets it by and by", refused);
+      return lacking(plan, blocks, maxOversize, bytes);
+    } finally {
+      reserveNanos = System.nanoTime() - start;
+      OperatingSystem.trimHeap();
+    }
+  }
+
+  /** Whether requests may be refused one day because the arena has what they want. */
+  private boolean isLimitInReach(long bytes) {
+    return source.bytesLimit().isPresent() || source.bytesAvailable() / FAR_ARENAS < bytes;
+  }
+
+  private BinTable lacking(LifetimePlan plan, int[] blocks, double maxOversize, long bytes) {
+    long most = source.isGuarded() ? 0 : Math.max(MIN_PART_BYTES, bytes / MAX_PARTS);
+    Arena.Layout layout = new Arena.Layout(most, plan.intervalBytes(), outside.isolation());
+    return BinTable.buildLacking(plan, blocks, maxOversize, source, layout);
+  }
+
+  /**
+   * Reserves what a table lacks, as far as that leaves enough for as many bytes to be outside at a
+   * time as ever were.
+   */
+  void fill(BinTable table) {
+    AllocatorStats stats = outside.stats();
+    try {
+      fill(table, stats.peakBytesInUse() - stats.bytesInUse());
+    } catch (OutOfNativeMemoryException refused) {
+      LOGGER.log(Level.DEBUG, "a part of the plan has no memory yet", refused);
+    }
+  }
+
+  private boolean fill(BinTable table, long headroomBytes) {
+    long start = System.nanoTime();
+    try {
+      return table.fill(headroomBytes, this::discard);
+    } finally {
+      reserveNanos += System.nanoTime() - start;
+      outside.noteReserved();
+    }
+  }
+
+  /**
+   * {@link #prepare} of a plan that is to have all of its memory at once.
+   *
+   * @throws OutOfNativeMemoryException if the memory is not to be had; nothing is kept then
+   */
+  BinTable reserve(LifetimePlan plan, int[] blocks, double maxOversize) {
+    long bytes = BinTable.chunkBytes(plan, blocks);
+    // Before anything is made of numbers that may have come from anywhere.
+    if (bytes > source.bytesAvailable()) {
+      throw tooLarge(bytes);
+    }
+    BinTable table = prepare(plan, blocks, maxOversize);
+    boolean complete = false;
+    try {
+      complete = fill(table, 0);
+    } finally {
+      if (!complete) {
+        table.free();
+      }
+    }
+    if (!complete) {
+      throw tooLarge(bytes);
+    }
     return table;
+  }
+
+  private OutOfNativeMemoryException tooLarge(long bytes) {
+    long reserved = source.bytesReserved();
+    long own = source.bytesLimit().orElse(Long.MAX_VALUE);
+    return own - reserved < bytes
+        ? new OutOfNativeMemoryException(bytes, reserved, own, Limit.SUB_ALLOCATOR, null)
+        : new OutOfNativeMemoryException(
+            bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, null);
   }
 
   /** Guard pages are around regions, so each block has one of its own. */
@@ -97,7 +184,10 @@ final class Takeover {
     return source.isGuarded() ? 0 : Arena.MAX_CHUNK_BYTES;
   }
 
-  private static void discard(MemoryRegion region) {
+  private void discard(MemoryRegion region) {
+    if (!discarded) {
+      return;
+    }
     try {
       region.discard(0, region.sizeBytes());
     } catch (IllegalStateException refused) {
@@ -109,7 +199,7 @@ final class Takeover {
   /**
    * Sees to what is left outside; called when the table serves.
    *
-   * @param arenaBytes size of what {@link #reserve} made
+   * @param arenaBytes what the table has by now
    * @param populate makes the arena resident, if it is still there
    */
   void finish(long arenaBytes, Runnable populate) {

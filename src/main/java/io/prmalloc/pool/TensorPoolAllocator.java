@@ -116,11 +116,14 @@ public final class TensorPoolAllocator extends QuickWay {
             this::bytesBeside,
             succession::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
-    this.slowWay = new SlowWay(this, small, books, watch, replanner, growth);
+    Reclaim reclaim = new Reclaim(this, outside, small, steps, retired, lifecycle);
+    this.slowWay = new SlowWay(this, small, books, watch, replanner, growth, reclaim, outside);
     this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
     planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
-    builder.kept().ifPresent(kept -> succession.adopt(kept, planner, steps));
+    builder
+        .kept()
+        .ifPresent(kept -> succession.adopt(kept, builder.isKeptIfUsable(), planner, steps));
     housekeeping.start();
   }
 

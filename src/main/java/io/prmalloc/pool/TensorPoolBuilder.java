@@ -41,6 +41,7 @@ public final class TensorPoolBuilder {
   private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
   private Upkeep.Starter upkeep = Upkeep::start;
   private KeptPlan kept;
+  private boolean keptIfUsable;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration trimAfterIdle;
   private String beanName;
@@ -107,14 +108,18 @@ public final class TensorPoolBuilder {
     return kept.isEmpty() ? Optional.empty() : Optional.of(kept);
   }
 
-  private static KeptPlan keptByProperty() {
+  private KeptPlan keptByProperty() {
     String file = System.getProperty(PLAN_PROPERTY);
     if (file == null || file.isEmpty()) {
       return NOTHING;
     }
-    return Boolean.getBoolean(PLAN_IF_USABLE_PROPERTY)
-        ? loadIfUsable(Path.of(file))
-        : load(Path.of(file));
+    keptIfUsable = Boolean.getBoolean(PLAN_IF_USABLE_PROPERTY);
+    return keptIfUsable ? loadIfUsable(Path.of(file)) : load(Path.of(file));
+  }
+
+  /** Whether the pool starts cold if it cannot start with {@link #kept}. */
+  boolean isKeptIfUsable() {
+    return keptIfUsable;
   }
 
   private static KeptPlan load(Path file) {
@@ -128,10 +133,15 @@ public final class TensorPoolBuilder {
   private static KeptPlan loadIfUsable(Path file) {
     try {
       return KeptPlan.load(file);
-    } catch (IOException | PlanFormatException e) {
-      LOGGER.log(Level.WARNING, "no plan to start with, so the pool starts cold: " + e);
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
+      logCold(e);
       return NOTHING;
     }
+  }
+
+  /** Says why a pool that was to start with a plan, if it is usable, starts without. */
+  static void logCold(Throwable reason) {
+    LOGGER.log(Level.WARNING, "no plan to start with, so the pool starts cold: " + reason);
   }
 
   StepSettings stepSettings() {
@@ -406,6 +416,7 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder plan(KeptPlan value) {
     kept = value;
+    keptIfUsable = false;
     return this;
   }
 
@@ -422,13 +433,17 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Starts warm if the file can be read and holds a plan; else starts cold, with a warning in the
-   * log.
+   * Starts warm if the file can be read and holds a plan for which there is memory; else starts
+   * cold, with one warning in the log that says why: no file or no permission to read it, no plan
+   * in it, no Jackson on the class path, too large for the limit of the sub-allocator, of the JVM
+   * or of the system.
    *
    * <p>Threading: not safe.
    */
   public TensorPoolBuilder planIfUsable(Path file) {
-    return plan(loadIfUsable(file));
+    plan(loadIfUsable(file));
+    keptIfUsable = true;
+    return this;
   }
 
   /**
