@@ -222,6 +222,11 @@ final class Arena {
     return true;
   }
 
+  /** Whether a region is there and all its blocks are home. True of the moment of the call. */
+  boolean isHome(int region) {
+    return !isLacking(region) && blocks.get(region).stream().allMatch(PooledBlock::isAtHome);
+  }
+
   /** Claims all blocks of a region, or none. */
   boolean claim(int region) {
     List<PooledBlock> all = blocks.get(region);

@@ -440,36 +440,48 @@ final class BinTable {
 
   /**
    * Gives back the memory of blocks that are home, region by region: the smallest region that is
-   * enough by itself, else the largest first. Those blocks are lacking then.
+   * enough by itself, else the largest first. Those blocks are lacking then. If all of it would not
+   * be enough, nothing goes.
    *
-   * @param bytes how many are wanted
+   * @param bytes how many are wanted, from 1
    * @return how many went
    */
   synchronized long evict(long bytes) {
-    List<Part> parts =
-        arenas()
-            .flatMap(
-                each ->
-                    IntStream.range(0, each.count())
-                        .filter(region -> !each.isLacking(region))
-                        .mapToObj(region -> new Part(each, region)))
-            .sorted(Comparator.comparingLong(Part::bytes))
-            .toList();
-    int enough = 0;
-    while (enough < parts.size() && parts.get(enough).bytes() < bytes) {
-      enough++;
+    List<Part> home = partsAtHome();
+    if (home.stream().mapToLong(Part::bytes).sum() < bytes) {
+      return 0;
     }
-    for (Part part : parts.subList(enough, parts.size())) {
-      long gone = drop(part);
+    for (Part part : home) {
+      long gone = part.bytes() >= bytes ? drop(part) : 0;
       if (gone > 0) {
         return gone;
       }
     }
+    return evict(home, bytes);
+  }
+
+  /** Gives back the memory of all blocks that are home; how many bytes went. */
+  synchronized long evict() {
+    return evict(partsAtHome(), Long.MAX_VALUE);
+  }
+
+  private long evict(List<Part> smallestFirst, long bytes) {
     long gone = 0;
-    for (int i = enough - 1; i >= 0 && gone < bytes; i--) {
-      gone += drop(parts.get(i));
+    for (int i = smallestFirst.size() - 1; i >= 0 && gone < bytes; i--) {
+      gone += drop(smallestFirst.get(i));
     }
     return gone;
+  }
+
+  private List<Part> partsAtHome() {
+    return arenas()
+        .flatMap(
+            each ->
+                IntStream.range(0, each.count())
+                    .filter(each::isHome)
+                    .mapToObj(region -> new Part(each, region)))
+        .sorted(Comparator.comparingLong(Part::bytes))
+        .toList();
   }
 
   private long drop(Part part) {

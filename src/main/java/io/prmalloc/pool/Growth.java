@@ -71,7 +71,13 @@ final class Growth {
       return null;
     }
     try {
-      PooledBlock block = pool.bins() == table ? table.back(totalBytes, alignment) : null;
+      if (pool.bins() != table) {
+        return null;
+      }
+      PooledBlock block = table.back(totalBytes, alignment);
+      if (block == null && outside.releaseUnused() > 0) {
+        block = table.back(totalBytes, alignment);
+      }
       outside.noteReserved();
       return block;
     } finally {

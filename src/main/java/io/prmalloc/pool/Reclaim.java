@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.RegionHeap;
+import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.Lock;
 
 /**
@@ -15,12 +16,16 @@ final class Reclaim {
   //   1. what the heap outside keeps, and empty slabs
   //   2. arenas of plans that were replaced, as far as their blocks are home
   //   3. regions of the plan with every block home; a block gets memory again when it is wanted
-  //   4. arenas of steps that no step has at the moment
+  //   4. arenas of steps that no step has at the moment; then the plan is looked at once more
+  //
+  // Of the plan nothing goes if it would not be enough, so that a request for which there can be no
+  // memory does not cost the others theirs.
   //
   // It waits for the lifecycle's lock, and so for a switch-over that is going on: what that has
   // reserved is there to be had then.
 
   private final TensorPoolAllocator pool;
+  private final SubAllocator source;
   private final RegionHeap outside;
   private final SmallBlocks small;
   private final PlannedSteps steps;
@@ -29,12 +34,14 @@ final class Reclaim {
 
   Reclaim(
       TensorPoolAllocator pool,
+      SubAllocator source,
       RegionHeap outside,
       SmallBlocks small,
       PlannedSteps steps,
       RetiredBins retired,
       Lock lifecycle) {
     this.pool = pool;
+    this.source = source;
     this.outside = outside;
     this.small = small;
     this.steps = steps;
@@ -45,26 +52,33 @@ final class Reclaim {
   /**
    * Gives memory back.
    *
-   * @param bytes how many are wanted
+   * @param bytes how many are missing
    * @return how many went; fewer if there are no more
    */
   long run(long bytes) {
     lifecycle.lock();
     try {
+      if (bytes > source.bytesReserved() && source.bytesAvailable() < Long.MAX_VALUE) {
+        // All that could go would not be enough under a limit that is known.
+        return 0;
+      }
       long gone = outside.releaseUnused() + small.trim();
       if (gone < bytes) {
         gone += retired.evict();
       }
-      BinTable table = pool.bins();
-      if (gone < bytes && table != null) {
-        gone += table.evict(bytes - gone);
-      }
+      gone += evict(bytes - gone);
       if (gone < bytes) {
         gone += steps.trim(0);
+        gone += evict(bytes - gone);
       }
       return gone;
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  private long evict(long bytes) {
+    BinTable table = pool.bins();
+    return bytes > 0 && table != null ? table.evict(bytes) : 0;
   }
 }

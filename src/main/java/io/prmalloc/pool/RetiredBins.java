@@ -51,14 +51,14 @@ final class RetiredBins {
    * <p>Threading: under the lock.
    */
   void release(BinTable table) {
-    table.evict(Long.MAX_VALUE);
+    table.evict();
     table.tellWhenHome(() -> tryFree(table));
     tryFree(table);
   }
 
   /** Gives back what is home by now; how many bytes went. Threading: under the lock. */
   long evict() {
-    return tables.stream().mapToLong(table -> table.evict(Long.MAX_VALUE)).sum();
+    return tables.stream().mapToLong(BinTable::evict).sum();
   }
 
   private boolean tryFree(BinTable table) {

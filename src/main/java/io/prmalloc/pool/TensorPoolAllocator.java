@@ -116,7 +116,7 @@ public final class TensorPoolAllocator extends QuickWay {
             this::bytesBeside,
             succession::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
-    Reclaim reclaim = new Reclaim(this, outside, small, steps, retired, lifecycle);
+    Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
     this.slowWay = new SlowWay(this, small, books, watch, replanner, growth, reclaim, outside);
     this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
     planner.bind(succession::first, steps);

@@ -175,13 +175,13 @@ class GrowthTest extends PoolTests {
     SubAllocator limited = SubAllocator.direct(21 * MIB + 64 * KIB);
     TensorPoolAllocator pool = learned(builder(limited), PLANNED);
     long reserved = limited.bytesReserved();
-    Allocation only = pool.allocate(MIB);
+    List<Allocation> all = Pools.take(pool, MIB, 20 * MIB);
     for (int i = 0; i < 3 * Growth.MISSES; i++) {
       assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(MIB));
     }
     assertEquals(0, pool.poolStats().addedBlocks());
     assertEquals(reserved, limited.bytesReserved());
-    only.close();
+    all.forEach(Allocation::close);
     pool.allocate(MIB).close();
     pool.close();
     assertEquals(0, limited.bytesReserved());
