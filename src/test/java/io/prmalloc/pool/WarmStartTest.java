@@ -2,21 +2,38 @@ package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.KeptPool;
+import io.prmalloc.kept.KeptStep;
 import io.prmalloc.kept.PlanFormatException;
+import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.os.ChildJvm;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -109,6 +126,145 @@ class WarmStartTest {
     Path missing = directory.resolve("missing");
     assertThrows(UncheckedIOException.class, () -> builder().plan(missing));
     builder().planIfUsable(missing).build().close();
+  }
+
+  /** What the builder logs while something runs. */
+  private static List<String> logged(Runnable work) {
+    List<String> lines = new ArrayList<>();
+    Logger logger = Logger.getLogger(TensorPoolBuilder.class.getName());
+    Handler handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord line) {
+            lines.add(line.getMessage());
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    logger.addHandler(handler);
+    logger.setUseParentHandlers(false);
+    try {
+      work.run();
+    } finally {
+      logger.removeHandler(handler);
+      logger.setUseParentHandlers(true);
+    }
+    return lines;
+  }
+
+  /** Starts a pool with the file if it is usable, and answers why it is not. */
+  private String coldBecause(SubAllocator source) {
+    List<String> lines =
+        logged(
+            () -> {
+              try (TensorPoolAllocator pool =
+                  builder().subAllocator(source).planIfUsable(file()).build()) {
+                assertFalse(pool.isPooling());
+                assertTrue(pool.plan().isEmpty());
+                assertEquals(0, source.bytesReserved());
+                step(pool, false, 50_000);
+                assertNotEquals(MemoryPlanner.Phase.WAITING, pool.planner().phase());
+              }
+            });
+    assertEquals(1, lines.size(), lines::toString);
+    assertTrue(lines.get(0).startsWith("no plan to start with, so the pool starts cold: "));
+    return lines.get(0);
+  }
+
+  private void savePlanOf(LifetimePlan plan, int... reserved) throws IOException {
+    KeptPool kept = new KeptPool(plan, Arrays.stream(reserved).boxed().toList());
+    new KeptPlan(Optional.of(kept), List.of()).save(file());
+  }
+
+  private static LifetimePlan blocks(int count, int chunkBytes) {
+    int index = LifetimePolicy.index(chunkBytes, 32 << 10);
+    LifetimePlan.BinPlan bin = new LifetimePlan.BinPlan(index, chunkBytes, 64, count, List.of());
+    return new LifetimePlan(32 << 10, (long) count * chunkBytes, List.of(bin), List.of(), 1);
+  }
+
+  @Test
+  void shouldStartColdWhenThePlanIsTooLargeForTheLimit() throws IOException {
+    savePlanOf(blocks(3, 20 << 20), 3);
+    SubAllocator limited = SubAllocator.direct(48L << 20);
+    assertTrue(
+        coldBecause(limited)
+            .endsWith(
+                "cannot reserve 62914560 bytes: 0 reserved, limit 50331648 of the sub-allocator:"
+                    + " give it a larger limitBytes"));
+    assertThrows(
+        OutOfNativeMemoryException.class,
+        () -> builder().subAllocator(limited).plan(file()).build());
+    SubAllocator enough = SubAllocator.direct(60L << 20);
+    try (TensorPoolAllocator pool = builder().subAllocator(enough).planIfUsable(file()).build()) {
+      assertEquals(60L << 20, pool.poolStats().arenaBytes());
+    }
+    assertEquals(0, enough.bytesReserved());
+  }
+
+  @Test
+  void shouldStartColdWhenThePlanIsTooLargeForTheJvm() throws IOException {
+    int count = (int) (Runtime.getRuntime().maxMemory() / (1 << 30)) + 2;
+    savePlanOf(blocks(count, 1 << 30), count);
+    String reason = coldBecause(SubAllocator.direct());
+    assertTrue(reason.endsWith("start it with a larger -XX:MaxDirectMemorySize"), reason);
+  }
+
+  @Test
+  void shouldTakeNoHeapForNumbersThatCannotBeMeant() throws IOException {
+    savePlanOf(blocks(1, 64 << 10), 1);
+    String good = Files.readString(file());
+    Files.writeString(file(), good.replaceAll("\"reserved\"( ?: ?)1", "\"reserved\"$11073741824"));
+    String reason = coldBecause(SubAllocator.direct());
+    assertTrue(
+        reason.endsWith("reserved up to bin 0 is 1073741824, not from 0 to 1048576"), reason);
+    assertEquals(
+        "bytes reserved up to bin "
+            + LifetimePolicy.index(1 << 30, 32 << 10)
+            + " is 281474976710656, not from 0 to 140737488355328",
+        assertThrows(
+                PlanFormatException.class, () -> new KeptPool(blocks(1, 1 << 30), List.of(1 << 18)))
+            .getMessage());
+    assertEquals(
+        "bytes of a step is 1152921504606847040, not from 0 to 140737488355328",
+        assertThrows(
+                PlanFormatException.class,
+                () -> new KeptStep(null, new long[] {64}, new int[] {1}, new long[] {1L << 60}))
+            .getMessage());
+  }
+
+  @Test
+  void shouldStartColdWhenTheFileIsADirectory() throws IOException {
+    Files.createDirectory(file());
+    assertTrue(coldBecause(SubAllocator.direct()).contains("IOException"));
+  }
+
+  @Test
+  void shouldStartColdWhenTheFileMayNotBeRead() throws IOException {
+    save();
+    assumeTrue(file().toFile().setReadable(false) && !Files.isReadable(file()), "root reads all");
+    assertTrue(coldBecause(SubAllocator.direct()).contains("AccessDenied"));
+  }
+
+  @Test
+  void shouldStartColdWhenJacksonIsNotThere() throws Exception {
+    save();
+    String places =
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(place -> !place.contains("jackson"))
+            .collect(Collectors.joining(File.pathSeparator));
+    ChildJvm.Result result =
+        new ChildJvm(directory)
+            .flags("-cp", places, "-Dprmalloc.planIfUsable=true", "-Dprmalloc.plan=" + file())
+            .run(LimitedPoolMain.class, "1", "1");
+    assertEquals(0, result.exitCode(), result.errors());
+    assertEquals("1 of 1, pooling false, arena 0", result.output());
+    String words = "plans in files need com.fasterxml.jackson.core:jackson-core on the class path";
+    assertEquals(
+        1, result.errors().lines().filter(line -> line.contains(words)).count(), result.errors());
   }
 
   @Test
