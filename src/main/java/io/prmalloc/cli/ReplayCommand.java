@@ -58,9 +58,12 @@ import picocli.CommandLine.Spec;
       "  direct    ByteBuffer.allocateDirect, freed at once, without our code",
       "  cpu       ours without learning: memory straight from the system",
       "  malloc    the C library's",
+      "  netty, netty-adaptive",
+      "            Netty's two pools: direct buffers, caches for all threads",
       "  jemalloc, mimalloc",
       "            loaded by name where they are installed, else the run is skipped;",
-      "            each of their calls pays for JNA, some 50 to 100 ns",
+      "            each of their calls pays for JNA, some 50 to 100 ns, but where they",
+      "            are preloaded (LD_PRELOAD)",
       "",
       "Columns: time of a step in microseconds (half of all steps do not exceed",
       "p50, 99 in 100 not p99); nanoseconds for one pair of allocate and release;",
@@ -122,9 +125,10 @@ final class ReplayCommand implements Callable<Integer> {
       names = "--allocator",
       paramLabel = "NAME",
       split = ",",
+      converter = AllocatorName.class,
       description =
-          "One of pool, planned, direct, cpu, jemalloc, mimalloc, malloc; may be given several times."
-              + " Default: pool.")
+          "One of pool, planned, direct, cpu, netty, netty-adaptive, jemalloc, mimalloc, malloc; may"
+              + " be given several times. Default: pool.")
   private List<ReplayAllocator> allocators = List.of(ReplayAllocator.POOL);
 
   @Option(

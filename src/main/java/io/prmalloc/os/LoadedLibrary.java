@@ -94,7 +94,7 @@ final class LoadedLibrary {
     List<String> candidates =
         name.contains(".so") || name.contains(File.separator)
             ? List.of(name)
-            : List.of(name, "lib" + name + SONAME_SUFFIX);
+            : List.of(name, fileName(name));
     CxxRuntime.load();
     LinkageError absent = null;
     for (String candidate : candidates) {
@@ -112,6 +112,11 @@ final class LoadedLibrary {
             + candidates.stream().map(each -> "`" + each + "`").collect(Collectors.joining(" and "))
             + ")",
         absent);
+  }
+
+  /** How the linker finds a library that is installed for programs to run with. */
+  static String fileName(String name) {
+    return "lib" + name + SONAME_SUFFIX;
   }
 
   /** JNA says in one line that it did not work, and in the next lines why each attempt did not. */
@@ -184,6 +189,15 @@ final class LoadedLibrary {
       return own.toRealPath().equals(home.toRealPath());
     } catch (IOException noSuchFile) {
       return false;
+    }
+  }
+
+  /** The file that this process has a function from; empty if it is not known. */
+  static String fileOfProcess(String symbol) {
+    try {
+      return fileOf(NativeLibrary.getProcess().getFunction(symbol));
+    } catch (LinkageError absent) {
+      return "";
     }
   }
 

@@ -59,6 +59,31 @@ public abstract class MallocLibrary {
     return name.equals("jemalloc") ? new Jemalloc(library, prefix) : new Mimalloc(library, prefix);
   }
 
+  /**
+   * Whether a library is this process's own malloc, because the process was started with the
+   * library preloaded.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param name {@code jemalloc} or {@code mimalloc}
+   */
+  public static boolean isPreloaded(String name) {
+    String file = LoadedLibrary.fileOfProcess("malloc");
+    return file.substring(file.lastIndexOf('/') + 1).startsWith("lib" + name + ".");
+  }
+
+  /**
+   * What to set {@code LD_PRELOAD} to, so that a process gets a library for its malloc: a name
+   * without a directory, which the system's linker looks for as it does for any library.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param name {@code jemalloc} or {@code mimalloc}
+   */
+  public static String preloadName(String name) {
+    return LoadedLibrary.fileName(name);
+  }
+
   /** Binds the native methods of a class, which have the plain names, to those with a prefix. */
   private static void bind(Class<?> calls, LoadedLibrary library, String prefix) {
     FunctionMapper mapper = (owner, method) -> prefix + method.getName();

@@ -81,6 +81,9 @@ class MainTest {
         "replay sample:mobilenet --threads 0|threads 0 is out of bounds; the least is 1",
         "replay sample:mobilenet --warmup-steps 0|warmup-steps 0 is out of bounds; the least is 1",
         "replay sample:mobilenet --batch 4|sample:mobilenet takes neither --format nor --batch",
+        "replay sample:mobilenet --allocator glibc|Invalid value for option '--allocator' (NAME):"
+            + " allocator `glibc` is none of pool, planned, direct, cpu, netty, netty-adaptive, jemalloc,"
+            + " mimalloc, malloc (see `prmalloc replay --help`)",
         "replay sample:mobilenet --touch some|Invalid value for option '--touch': expected one of"
             + " [NONE, FIRST, PAGE, ALL] (case-insensitive) but was 'some' (see `prmalloc replay"
             + " --help`)",

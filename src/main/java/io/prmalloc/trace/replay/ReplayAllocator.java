@@ -1,6 +1,11 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.os.MallocLibrary;
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * The allocators a trace can be replayed through.
@@ -16,16 +21,47 @@ public enum ReplayAllocator {
   DIRECT,
   /** Ours without learning: a region from the system for each tensor. */
   CPU,
-  /** jemalloc through JNA, where the library is there. */
+  /** Netty's {@code PooledByteBufAllocator}: direct buffers, caches for all threads. */
+  NETTY,
+  /** Netty's {@code AdaptiveByteBufAllocator}: direct buffers, caches for all threads. */
+  NETTY_ADAPTIVE,
+  /** jemalloc: this process's malloc if it was preloaded, else through JNA where it is there. */
   JEMALLOC,
-  /** mimalloc through JNA, where the library is there. */
+  /** mimalloc: this process's malloc if it was preloaded, else through JNA where it is there. */
   MIMALLOC,
   /** The C library's malloc, through the JVM's internal Unsafe. */
   MALLOC;
 
-  /** As the command line has it, in small letters. Threading: any thread. */
+  /** As the command line has it: {@code netty-adaptive}. Threading: any thread. */
   public String label() {
-    return name().toLowerCase(Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /**
+   * The allocator of a label, in small or capital letters.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if there is none; the message names all there are
+   */
+  public static ReplayAllocator ofLabel(String label) {
+    for (ReplayAllocator allocator : values()) {
+      if (allocator.label().equalsIgnoreCase(label)) {
+        return allocator;
+      }
+    }
+    throw new IllegalArgumentException(
+        "allocator `"
+            + label
+            + "` is none of "
+            + Arrays.stream(values()).map(ReplayAllocator::label).collect(Collectors.joining(", ")));
+  }
+
+  /**
+   * Whether it can take the place of the C library's malloc in a process. Threading: any thread.
+   */
+  public boolean canBePreloaded() {
+    return this == JEMALLOC || this == MIMALLOC;
   }
 
   /**
@@ -43,7 +79,21 @@ public enum ReplayAllocator {
       case CPU -> new CpuTarget(options);
       case DIRECT -> new AddressTarget(DirectLane::new, askedForBytes);
       case MALLOC -> new AddressTarget(MallocLane::new, askedForBytes);
-      case JEMALLOC, MIMALLOC -> AddressTarget.ofLibrary(label(), askedForBytes);
+      case NETTY -> netty(NettyLane::pooled, askedForBytes);
+      case NETTY_ADAPTIVE -> netty(NettyLane::adaptive, askedForBytes);
+      case JEMALLOC, MIMALLOC ->
+          MallocLibrary.isPreloaded(label())
+              ? new AddressTarget(MallocLane::new, askedForBytes)
+              : AddressTarget.ofLibrary(label(), askedForBytes);
     };
+  }
+
+  private static ReplayTarget netty(Supplier<IntFunction<Lane>> lanes, long askedForBytes) {
+    try {
+      return new AddressTarget(lanes.get(), askedForBytes);
+    } catch (NoClassDefFoundError absent) {
+      throw new UnsupportedOperationException(
+          "Netty is not on the class path: " + absent.getMessage() + " is missing", absent);
+    }
   }
 }

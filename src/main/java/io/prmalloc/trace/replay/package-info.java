@@ -8,7 +8,8 @@
  * same for traffic that changes. Inside, each thread has a worker, a worker has a lane into the
  * allocator under test, and the loop over the events of a step knows only its lane.
  *
- * <p>May use: every package of the library; HdrHistogram, Jackson's streaming generator.
+ * <p>May use: every package of the library; HdrHistogram, Jackson's streaming generator,
+ * Netty's buffers.
  *
  * <p>Conventions: the loop that is measured makes no garbage and takes no locks of its own; what an
  * allocator does wrong is a {@link io.prmalloc.trace.replay.ReplayRun#failure} of its run and not

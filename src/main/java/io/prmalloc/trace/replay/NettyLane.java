@@ -1,0 +1,70 @@
+package io.prmalloc.trace.replay;
+
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetector.Level;
+import java.util.function.IntFunction;
+
+/**
+ * Direct buffers of one of Netty's allocators, without the leak detection that Netty samples by
+ * default. All threads have Netty's caches, as its event loops have them.
+ *
+ * <p>Threading: one thread at a time.
+ */
+final class NettyLane extends AddressLane {
+
+  private final ByteBufAllocator allocator;
+  private final ByteBuf[] buffers;
+
+  private NettyLane(ByteBufAllocator allocator, int tensors) {
+    super(tensors);
+    this.allocator = allocator;
+    this.buffers = new ByteBuf[tensors];
+  }
+
+  /** Lanes into a new {@code PooledByteBufAllocator}. */
+  static IntFunction<Lane> pooled() {
+    return lanes(
+            new PooledByteBufAllocator(
+                true,
+                PooledByteBufAllocator.defaultNumHeapArena(),
+                PooledByteBufAllocator.defaultNumDirectArena(),
+                PooledByteBufAllocator.defaultPageSize(),
+                PooledByteBufAllocator.defaultMaxOrder(),
+                PooledByteBufAllocator.defaultSmallCacheSize(),
+                PooledByteBufAllocator.defaultNormalCacheSize(),
+                true));
+  }
+
+  /** Lanes into a new {@code AdaptiveByteBufAllocator}. */
+  static IntFunction<Lane> adaptive() {
+    return lanes(new AdaptiveByteBufAllocator(true, true));
+  }
+
+  private static IntFunction<Lane> lanes(ByteBufAllocator allocator) {
+    ResourceLeakDetector.setLevel(Level.DISABLED);
+    return tensors -> new NettyLane(allocator, tensors);
+  }
+
+  @Override
+  long take(int tensor, long bytes) {
+    try {
+      ByteBuf buffer = allocator.directBuffer((int) bytes);
+      buffers[tensor] = buffer;
+      return buffer.memoryAddress();
+    } catch (OutOfMemoryError limitReached) {
+      // Netty's or the JVM's limit for direct memory; the heap is untouched.
+      throw new ReplayFailure(limitReached.getMessage(), limitReached);
+    }
+  }
+
+  @Override
+  void giveBack(int tensor, long address) {
+    ByteBuf buffer = buffers[tensor];
+    buffers[tensor] = null;
+    buffer.release();
+  }
+}
