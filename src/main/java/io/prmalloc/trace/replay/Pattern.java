@@ -104,4 +104,27 @@ final class Pattern {
     }
     return -1;
   }
+
+  /**
+   * Checks every byte of a tensor.
+   *
+   * @throws ReplayFailure if one is not the pattern's; names the first
+   */
+  static void verify(Lane lane, int tensor, long bytes, long seed) {
+    long offset = lane.mismatch(tensor, bytes, seed);
+    if (offset >= 0) {
+      throw new ReplayFailure(
+          "the byte at offset "
+              + offset
+              + " is 0x"
+              + hex(lane.byteAt(tensor, offset))
+              + ", expected 0x"
+              + hex(byteAt(seed, offset))
+              + ": somebody else wrote there");
+    }
+  }
+
+  private static String hex(byte value) {
+    return Integer.toHexString((value & 0xff) | 0x100).substring(1);
+  }
 }

@@ -13,12 +13,16 @@ import io.prmalloc.trace.Trace;
  */
 final class PlainStepLoop implements StepLoop {
 
-  private static final long PAGE_BYTES = 4096;
+  private static final long LEAST_SCALED_BYTES = 64;
 
   private final Lane lane;
   private final Trace trace;
   private final int[] events;
   private final long[] sizesBytes;
+
+  /** The trace's own sizes, of which those above are multiples. */
+  private final long[] unscaledBytes;
+
   private final boolean all;
 
   /** Bytes from one write to the next, 0 for no writes. */
@@ -29,8 +33,21 @@ final class PlainStepLoop implements StepLoop {
     this.trace = trace;
     this.events = trace.events();
     this.sizesBytes = trace.sizesBytes();
+    this.unscaledBytes = trace.sizesBytes();
     this.all = touch == Touch.ALL;
-    this.stride = touch == Touch.FIRST ? Long.MAX_VALUE : touch == Touch.PAGE ? PAGE_BYTES : 0;
+    this.stride = Touch.strideBytes(touch);
+  }
+
+  @Override
+  public void scale(double factor) {
+    for (int tensor = 0; tensor < sizesBytes.length; tensor++) {
+      sizesBytes[tensor] = scaledBytes(unscaledBytes[tensor], factor);
+    }
+  }
+
+  /** The size of a tensor in a step of a factor. */
+  static long scaledBytes(long bytes, double factor) {
+    return Math.max(LEAST_SCALED_BYTES, (long) (bytes * factor));
   }
 
   @Override
@@ -43,7 +60,7 @@ final class PlainStepLoop implements StepLoop {
           allocate(event, stepSeed);
         } else {
           if (all) {
-            verify(~event, stepSeed);
+            Pattern.verify(lane, ~event, sizesBytes[~event], Pattern.seed(stepSeed, ~event));
           }
           lane.release(~event);
         }
@@ -61,25 +78,6 @@ final class PlainStepLoop implements StepLoop {
     } else if (all) {
       lane.fill(tensor, bytes, Pattern.seed(stepSeed, tensor));
     }
-  }
-
-  private void verify(int tensor, long stepSeed) {
-    long seed = Pattern.seed(stepSeed, tensor);
-    long offset = lane.mismatch(tensor, sizesBytes[tensor], seed);
-    if (offset >= 0) {
-      throw new ReplayFailure(
-          "the byte at offset "
-              + offset
-              + " is 0x"
-              + hex(lane.byteAt(tensor, offset))
-              + ", expected 0x"
-              + hex(Pattern.byteAt(seed, offset))
-              + ": somebody else wrote there");
-    }
-  }
-
-  private static String hex(byte value) {
-    return Integer.toHexString((value & 0xff) | 0x100).substring(1);
   }
 
   private ReplayFailure describe(int event, Throwable e) {

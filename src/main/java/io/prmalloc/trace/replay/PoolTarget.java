@@ -1,5 +1,7 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.Allocation;
+import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.PoolStats;
@@ -14,8 +16,9 @@ import java.util.Optional;
 
 /**
  * The allocator that learns. Every step of every thread is a scope of its own, before and after the
- * switch, as in a server. Learning starts with the first step, and the plan is made on the thread
- * that closes the last step of it, so a replay of one thread comes out the same each time.
+ * switch, as in a server. Either learning starts with the first step, and the plan is made on the
+ * thread that closes the last step of it, so a replay of one thread comes out the same each time;
+ * or the pool is as its defaults have it and plans in the background, as in a server.
  *
  * <p>Threading: any thread.
  */
@@ -32,13 +35,17 @@ final class PoolTarget implements ReplayTarget {
 
   /**
    * @param planned whether the steps ask for their memory themselves, and are planned
+   * @param asServed whether the pool plans in the background, by its defaults
    */
-  PoolTarget(ReplayOptions options, boolean planned) {
+  PoolTarget(ReplayOptions options, boolean planned, boolean asServed) {
     TensorPoolBuilder builder =
-        TensorPoolAllocator.builder()
-            .subAllocator(options.memory().source())
-            .startStatisticStep(0)
-            .executor(Runnable::run);
+        TensorPoolAllocator.builder().subAllocator(options.memory().source());
+    if (!asServed) {
+      builder.executor(Runnable::run);
+    }
+    if (!asServed || options.warmupSteps().isPresent()) {
+      builder.startStatisticStep(0);
+    }
     if (options.warmupSteps().isPresent()) {
       // The plan is made when more steps than this were collected, those of all threads together.
       long steps = (long) options.warmupSteps().getAsInt() * options.threads();
@@ -155,6 +162,7 @@ final class PoolTarget implements ReplayTarget {
   private static final class StepOf {
     private final TensorPoolAllocator pool;
     private ScopedMemoryCollector step;
+    private boolean isOpen;
 
     StepOf(TensorPoolAllocator pool) {
       this.pool = pool;
@@ -166,15 +174,31 @@ final class PoolTarget implements ReplayTarget {
       } else {
         step.reopen();
       }
+      isOpen = true;
     }
 
     void close() {
+      isOpen = false;
       step.close();
     }
 
-    /** The step that is open, or was last. */
-    ScopedMemoryCollector step() {
-      return step;
+    /** Asks the step that is open; outside of steps the pool. */
+    Allocation allocate(long bytes) {
+      return isOpen ? step.allocate(bytes) : pool.allocate(bytes);
+    }
+
+    long allocateRaw(long bytes) {
+      return isOpen
+          ? step.allocateRaw(bytes)
+          : pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, bytes);
+    }
+
+    void deallocateRaw(long address) {
+      if (isOpen) {
+        step.deallocateRaw(address);
+      } else {
+        pool.deallocateRaw(address);
+      }
     }
   }
 
@@ -216,7 +240,7 @@ final class PoolTarget implements ReplayTarget {
     }
   }
 
-  /** Asks the step and not the pool. */
+  /** Asks the step and not the pool, where one is open. */
   private static final class RawStepLane extends AddressLane {
     private final StepOf steps;
 
@@ -237,21 +261,21 @@ final class PoolTarget implements ReplayTarget {
 
     @Override
     long take(int tensor, long bytes) {
-      return steps.step().allocateRaw(bytes);
+      return steps.allocateRaw(bytes);
     }
 
     @Override
     void giveBack(int tensor, long address) {
-      steps.step().deallocateRaw(address);
+      steps.deallocateRaw(address);
     }
   }
 
-  /** Asks the step and not the pool. */
+  /** Asks the step and not the pool, where one is open. */
   private static final class HandleStepLane extends HandleLane {
     private final StepOf steps;
 
     HandleStepLane(StepOf steps, int tensors) {
-      super(bytes -> steps.step().allocate(bytes), tensors);
+      super(steps::allocate, tensors);
       this.steps = steps;
     }
 

@@ -54,7 +54,9 @@ public enum ReplayAllocator {
         "allocator `"
             + label
             + "` is none of "
-            + Arrays.stream(values()).map(ReplayAllocator::label).collect(Collectors.joining(", ")));
+            + Arrays.stream(values())
+                .map(ReplayAllocator::label)
+                .collect(Collectors.joining(", ")));
   }
 
   /**
@@ -70,12 +72,13 @@ public enum ReplayAllocator {
    * <p>Threading: any thread.
    *
    * @param askedForBytes the most bytes that all threads together ask for at one time
+   * @param asServed whether a pool plans in the background, by its defaults
    * @throws UnsupportedOperationException if it is not to be had here; the message says why
    */
-  ReplayTarget open(ReplayOptions options, long askedForBytes) {
+  ReplayTarget open(ReplayOptions options, long askedForBytes, boolean asServed) {
     return switch (this) {
-      case POOL -> new PoolTarget(options, false);
-      case PLANNED -> new PoolTarget(options, true);
+      case POOL -> new PoolTarget(options, false, asServed);
+      case PLANNED -> new PoolTarget(options, true, asServed);
       case CPU -> new CpuTarget(options);
       case DIRECT -> new AddressTarget(DirectLane::new, askedForBytes);
       case MALLOC -> new AddressTarget(MallocLane::new, askedForBytes);

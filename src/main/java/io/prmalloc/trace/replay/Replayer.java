@@ -104,7 +104,7 @@ public final class Replayer {
     ResidentPeak.reset();
     ReplayTarget target;
     try {
-      target = allocator.open(options, trace.loadBytes() * options.threads());
+      target = allocator.open(options, trace.loadBytes() * options.threads(), false);
     } catch (UnsupportedOperationException absent) {
       return ReplayRun.skipped(allocator, options, absent.getMessage());
     }
@@ -209,9 +209,9 @@ public final class Replayer {
         stepNanos.getValueAtPercentile(99) / 1e3,
         stepNanos.getMaxValue() / 1e3,
         pairs == 0 ? 0 : workers.stream().mapToLong(Worker::wallNanos).average().orElse(0) / pairs,
-        perStep(workers, Worker::minorFaults),
-        perStep(workers, Worker::majorFaults),
-        perStep(workers, Worker::heapBytes),
+        perStep(workers, ThreadUsage::minorFaults),
+        perStep(workers, ThreadUsage::majorFaults),
+        perStep(workers, ThreadUsage::heapBytes),
         target.peakReservedBytes(),
         ResidentPeak.bytes(),
         workers.stream().mapToInt(Worker::learningSteps).max().orElse(0),
@@ -219,8 +219,8 @@ public final class Replayer {
         target.stepCounts());
   }
 
-  private double perStep(List<Worker> workers, ToLongFunction<Worker> figure) {
+  private double perStep(List<Worker> workers, ToLongFunction<ThreadUsage> figure) {
     long steps = (long) options.steps() * workers.size();
-    return (double) workers.stream().mapToLong(figure).sum() / steps;
+    return (double) workers.stream().map(Worker::usage).mapToLong(figure).sum() / steps;
   }
 }

@@ -124,7 +124,7 @@ public final class ShiftReplayer {
       this.fresh = fresh;
       this.freshBytes = freshBytes;
       PoolSetup setup = fresh ? options.pool().withoutFiles() : options.pool();
-      this.target = new PoolTarget(options.withPool(setup.withIdle(idle)), planned);
+      this.target = new PoolTarget(options.withPool(setup.withIdle(idle)), planned, false);
       long idleNanos = fresh && !isShared(planned) ? 0 : idle.toNanos();
       this.tally = new ShiftTally(target, options.steps(), idleNanos);
     }

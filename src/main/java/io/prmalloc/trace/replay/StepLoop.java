@@ -8,6 +8,12 @@ package io.prmalloc.trace.replay;
 interface StepLoop {
 
   /**
+   * Lets the steps to come have sizes of their own: each of the trace's times a factor, and at
+   * least 64 bytes. Without it they have the trace's.
+   */
+  void scale(double factor);
+
+  /**
    * Runs one step from its first event to its last.
    *
    * @param stepSeed from which the patterns of the step's tensors are made

@@ -16,5 +16,12 @@ public enum Touch {
    * Every byte, with a pattern of the tensor's own that is checked completely before the tensor is
    * released.
    */
-  ALL
+  ALL;
+
+  private static final long PAGE_BYTES = 4096;
+
+  /** Bytes from one write of eight bytes to the next; 0 for none, or for all bytes. */
+  static long strideBytes(Touch touch) {
+    return touch == FIRST ? Long.MAX_VALUE : touch == PAGE ? PAGE_BYTES : 0;
+  }
 }

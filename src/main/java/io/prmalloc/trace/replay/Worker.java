@@ -1,9 +1,5 @@
 package io.prmalloc.trace.replay;
 
-import com.sun.management.ThreadMXBean;
-import io.prmalloc.os.OperatingSystem;
-import io.prmalloc.os.ResourceUsage;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,8 +23,6 @@ final class Worker implements Runnable {
 
   private static final long MAX_STEP_NANOS = 3_600_000_000_000L;
   private static final int SIGNIFICANT_DIGITS = 3;
-
-  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /**
    * What the workers of a run share.
@@ -56,14 +50,12 @@ final class Worker implements Runnable {
   private final StepLoop loop;
   private final StepLoop dryLoop;
   private final AtomicLong measuredSteps = new AtomicLong();
+  private final ThreadUsage usage = new ThreadUsage();
 
   private final Histogram stepNanos = new Histogram(1, MAX_STEP_NANOS, SIGNIFICANT_DIGITS);
   private long stepNumber;
   private int learningSteps;
   private long wallNanos;
-  private long heapBytes;
-  private long minorFaults;
-  private long majorFaults;
 
   /**
    * Threading: any thread.
@@ -137,11 +129,7 @@ final class Worker implements Runnable {
   }
 
   private void measure() {
-    // Once in vain: what the first calls touch and make must not count.
-    OperatingSystem.threadUsage();
-    THREADS.getCurrentThreadAllocatedBytes();
-    ResourceUsage usage = OperatingSystem.threadUsage();
-    long heapBefore = THREADS.getCurrentThreadAllocatedBytes();
+    usage.begin();
     long begin = System.nanoTime();
     long last = begin;
     for (int done = 1; done <= run.options().steps() && goesOn(); done++) {
@@ -152,10 +140,7 @@ final class Worker implements Runnable {
       measuredSteps.lazySet(done);
     }
     wallNanos = last - begin;
-    heapBytes = THREADS.getCurrentThreadAllocatedBytes() - heapBefore;
-    ResourceUsage usageAfter = OperatingSystem.threadUsage();
-    minorFaults = usageAfter.minorFaults() - usage.minorFaults();
-    majorFaults = usageAfter.majorFaults() - usage.majorFaults();
+    usage.end();
   }
 
   private void step(StepLoop loop) {
@@ -186,15 +171,8 @@ final class Worker implements Runnable {
     return wallNanos;
   }
 
-  long heapBytes() {
-    return heapBytes;
-  }
-
-  long minorFaults() {
-    return minorFaults;
-  }
-
-  long majorFaults() {
-    return majorFaults;
+  /** What the measured steps took of the system. */
+  ThreadUsage usage() {
+    return usage;
   }
 }
