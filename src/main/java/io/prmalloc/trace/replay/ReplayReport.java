@@ -70,6 +70,21 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
     return text.toString();
   }
 
+  /**
+   * One run as {@link #json} has it.
+   *
+   * <p>Threading: any thread.
+   */
+  public static String json(ReplayRun run) {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
+      writeRun(json, run);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString();
+  }
+
   private static void writeRun(JsonGenerator json, ReplayRun run) throws IOException {
     json.writeStartObject();
     boolean planned = run.allocator() == ReplayAllocator.PLANNED;
@@ -88,16 +103,32 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
     if (run.measured().isPresent()) {
       writeMeasured(json, run.measured().get());
     }
+    if (run.cold().isPresent()) {
+      ReplayRun.FromCold cold = run.cold().get();
+      writeTimes(json, "firstHundredMicrosPerStep", cold.firstHundred());
+      writeTimes(json, "steadyMicrosPerStep", cold.steady());
+      json.writeNumberField("startRssBytes", cold.startRssBytes());
+      json.writeNumberField("endRssBytes", cold.endRssBytes());
+    }
+    json.writeEndObject();
+  }
+
+  private static void writeTimes(JsonGenerator json, String key, ReplayRun.Percentiles micros)
+      throws IOException {
+    json.writeObjectFieldStart(key);
+    json.writeNumberField("p50", ReportValues.rounded(micros.p50()));
+    json.writeNumberField("p99", ReportValues.rounded(micros.p99()));
+    json.writeNumberField("max", ReportValues.rounded(micros.max()));
     json.writeEndObject();
   }
 
   private static void writeMeasured(JsonGenerator json, ReplayRun.Measured measured)
       throws IOException {
-    json.writeObjectFieldStart("microsPerStep");
-    json.writeNumberField("p50", ReportValues.rounded(measured.p50Micros()));
-    json.writeNumberField("p99", ReportValues.rounded(measured.p99Micros()));
-    json.writeNumberField("max", ReportValues.rounded(measured.maxMicros()));
-    json.writeEndObject();
+    writeTimes(
+        json,
+        "microsPerStep",
+        new ReplayRun.Percentiles(
+            measured.p50Micros(), measured.p99Micros(), measured.maxMicros()));
     json.writeNumberField("nanosPerPair", ReportValues.rounded(measured.nanosPerPair()));
     json.writeNumberField(
         "minorFaultsPerStep", ReportValues.rounded(measured.minorFaultsPerStep()));

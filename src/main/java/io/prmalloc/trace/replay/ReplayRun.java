@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param skipped why it was not tried; empty if it was
  * @param failure what went wrong; empty if nothing did
  * @param measured the figures; empty if it was skipped or failed
+ * @param cold the figures of a run that is measured from its first step on; empty for others
  */
 public record ReplayRun(
     ReplayAllocator allocator,
@@ -21,7 +22,8 @@ public record ReplayRun(
     int steps,
     Optional<String> skipped,
     Optional<String> failure,
-    Optional<Measured> measured) {
+    Optional<Measured> measured,
+    Optional<FromCold> cold) {
 
   static ReplayRun skipped(ReplayAllocator allocator, ReplayOptions options, String reason) {
     return new ReplayRun(
@@ -29,6 +31,7 @@ public record ReplayRun(
         options.threads(),
         options.steps(),
         Optional.of(reason),
+        Optional.empty(),
         Optional.empty(),
         Optional.empty());
   }
@@ -40,6 +43,7 @@ public record ReplayRun(
         options.steps(),
         Optional.empty(),
         Optional.of(reason),
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -50,8 +54,47 @@ public record ReplayRun(
         options.steps(),
         Optional.empty(),
         Optional.empty(),
-        Optional.of(measured));
+        Optional.of(measured),
+        Optional.empty());
   }
+
+  /** A run that was measured from its first step on, of so many steps. */
+  static ReplayRun fromCold(
+      ReplayAllocator allocator, int threads, int steps, Measured measured, FromCold cold) {
+    return new ReplayRun(
+        allocator,
+        threads,
+        steps,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(measured),
+        Optional.of(cold));
+  }
+
+  /**
+   * Times of steps in microseconds.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param p50 half of the steps do not exceed it
+   * @param p99 99 in 100 steps do not exceed it
+   * @param max the longest step
+   */
+  public record Percentiles(double p50, double p99, double max) {}
+
+  /**
+   * What a run tells that is measured from its first step on.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param firstHundred the first hundred steps of each thread, or all where there are fewer
+   * @param steady the second half of the steps of each thread
+   * @param startRssBytes what the process had in memory before the first step, Java heap and all; 0
+   *     where the platform does not tell
+   * @param endRssBytes the same after the last step, while all threads are there and nothing is out
+   */
+  public record FromCold(
+      Percentiles firstHundred, Percentiles steady, long startRssBytes, long endRssBytes) {}
 
   /**
    * The figures of the measured steps. Writing to the tensors and checking them is included where
