@@ -26,7 +26,7 @@ public final class TraceFormatException extends RuntimeException {
    *
    * <p>Threading: any thread.
    */
-  static TraceFormatException ofFile(String file, String what) {
+  public static TraceFormatException ofFile(String file, String what) {
     return new TraceFormatException(file, "", file + ": " + what);
   }
 

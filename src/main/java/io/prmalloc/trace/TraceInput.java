@@ -86,6 +86,18 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
   }
 
   /**
+   * Whether the input is a recording of a live allocator.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if the format is to be told from the content, and cannot be
+   * @throws java.io.UncheckedIOException if the file is not there or cannot be read
+   */
+  public boolean isRecording() {
+    return detectedFormat() == TraceFormat.RECORDING;
+  }
+
+  /**
    * What is to be said of an input that can be read and yet is not all there was: a recording that
    * was cut short, is damaged or ended before its time. Reads a recording to its end.
    *
@@ -96,7 +108,7 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
    * @throws java.io.UncheckedIOException if the file is not there or cannot be read
    */
   public Optional<String> warning() {
-    return detectedFormat() == TraceFormat.RECORDING
+    return isRecording()
         ? RecordingTraces.warning(Path.of(text)).map(what -> text + ": " + what)
         : Optional.empty();
   }
