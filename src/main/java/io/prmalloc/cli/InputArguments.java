@@ -22,17 +22,17 @@ final class InputArguments {
       index = "0",
       paramLabel = "INPUT",
       description =
-          "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON or .tflite),"
-              + " a recording of a live pool, a directory of MNN profiler files (with --batch), sample:mobilenet,"
-              + " sample:mobilenet-v1 or sample:mobilenet-v2.")
+          "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON or .tflite), a"
+              + " recording of a live pool, a directory of MNN profiler files (with --batch),"
+              + " sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes, records, graph or recording. Default: told from"
-              + " its content.")
+          "How to read INPUT: events, mnn, lifetimes, records, graph or recording. Default: told"
+              + " from its content.")
   private TraceFormat format;
 
   @Option(
@@ -55,7 +55,12 @@ final class InputArguments {
 
   /** What to read. */
   TraceInput trace() {
-    return new TraceInput(input, format, batch);
+    return trace(input);
+  }
+
+  /** Another input to be read in the same way. */
+  TraceInput trace(String other) {
+    return new TraceInput(other, format, batch);
   }
 
   /** Reads the trace, and warns if it is not all there was. */

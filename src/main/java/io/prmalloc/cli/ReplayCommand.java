@@ -5,9 +5,13 @@ import io.prmalloc.Isolation;
 import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.report.PoolPage;
 import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.TraceInput;
 import io.prmalloc.trace.replay.Api;
+import io.prmalloc.trace.replay.ColdReplayer;
 import io.prmalloc.trace.replay.Memory;
 import io.prmalloc.trace.replay.PoolSetup;
+import io.prmalloc.trace.replay.RecordedReplayer;
+import io.prmalloc.trace.replay.RecordedTraffic;
 import io.prmalloc.trace.replay.ReplayAllocator;
 import io.prmalloc.trace.replay.ReplayOptions;
 import io.prmalloc.trace.replay.ReplayProgress;
@@ -18,6 +22,9 @@ import io.prmalloc.trace.replay.ShiftReplayer;
 import io.prmalloc.trace.replay.ShiftReport;
 import io.prmalloc.trace.replay.ShiftRun;
 import io.prmalloc.trace.replay.Touch;
+import io.prmalloc.trace.replay.Traffic;
+import io.prmalloc.trace.replay.VaryingReplayer;
+import io.prmalloc.trace.replay.VaryingReport;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,6 +40,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
@@ -48,7 +56,13 @@ import picocli.CommandLine.Spec;
       "Runs a trace's allocations for real, in a loop, and measures what a step costs.",
       "",
       "Each allocator named gets a run of its own, one after the other. A run first lets the pool"
-          + " learn, then goes on for a second so that the JIT is done, then measures."
+          + " learn, then goes on for a second so that the JIT is done, then measures.",
+      "",
+      "With --vary, --shapes, --weights or several INPUTs steps vary, as a server's do. A recording"
+          + " is replayed once, as it was, with its threads and steps; with --steps or --threads"
+          + " the whole of it is one step of a trace. In both cases each allocator has a process of"
+          + " its own and is measured from its first step on, by a JIT that knows nothing yet; the"
+          + " pool plans in the background, as in a server."
     },
     footer = {
       "",
@@ -71,6 +85,12 @@ import picocli.CommandLine.Spec;
       "reserved (direct, malloc and the like: what was asked for) and the most the",
       "process had in memory, Java heap and all.",
       "",
+      "Where steps vary: time of the first 100 steps of each thread (all of a shorter",
+      "run), and of the second half of its steps; page faults per step; what the",
+      "process had in memory, JVM and all, before the first step, after the last and",
+      "at most in between. jemalloc and mimalloc are preloaded there, so that their",
+      "calls cost what malloc's do; if that fails, they are called through JNA.",
+      "",
       "With --shift: steps of each thread; after how many of them 99 in 100 requests",
       "of the next 100 steps were hits; requests that missed; how often a plan gave way;",
       "planned steps that did not go as planned; what was reserved, and what a new",
@@ -79,7 +99,10 @@ import picocli.CommandLine.Spec;
       "Examples: is the pool faster than direct buffers? Does it keep tensors apart?",
       "  prmalloc replay sample:mobilenet --allocator pool --allocator direct",
       "  prmalloc replay sample:mobilenet --touch all --threads 2 --steps 100",
-      "  prmalloc replay sample:mobilenet --shift sample:mobilenet-v2 --planned"
+      "  prmalloc replay sample:mobilenet --shift sample:mobilenet-v2 --planned",
+      "  prmalloc replay sample:mobilenet --vary 0.25..1 --allocator pool,malloc",
+      "  prmalloc replay sample:mobilenet sample:mobilenet-v2 --weights 3,1",
+      "  prmalloc replay server.rec --allocator pool,planned,netty,malloc"
     })
 final class ReplayCommand implements Callable<Integer> {
 
@@ -87,12 +110,21 @@ final class ReplayCommand implements Callable<Integer> {
 
   @Mixin private InputArguments input;
 
+  @Parameters(
+      index = "1..*",
+      arity = "0..*",
+      paramLabel = "INPUT",
+      description =
+          "More traces: each step is one of all INPUTs, picked at random (see --weights).")
+  private List<String> more = List.of();
+
+  @Mixin private VaryingArguments varying;
+
   @Option(
       names = "--steps",
       paramLabel = "N",
-      defaultValue = "1000",
-      description = "Measured steps of each thread, from 1. Default: ${DEFAULT-VALUE}.")
-  private int steps;
+      description = "Measured steps of each thread, from 1. Default: 1000.")
+  private Integer steps;
 
   @Option(
       names = "--warmup-steps",
@@ -107,9 +139,8 @@ final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--threads",
       paramLabel = "T",
-      defaultValue = "1",
-      description = "How many threads run steps at the same time. Default: ${DEFAULT-VALUE}.")
-  private int threads;
+      description = "How many threads run steps at the same time, from 1 to 1024. Default: 1.")
+  private Integer threads;
 
   @Option(
       names = "--touch",
@@ -127,8 +158,8 @@ final class ReplayCommand implements Callable<Integer> {
       split = ",",
       converter = AllocatorName.class,
       description =
-          "One of pool, planned, direct, cpu, netty, netty-adaptive, jemalloc, mimalloc, malloc; may"
-              + " be given several times. Default: pool.")
+          "One of pool, planned, direct, cpu, netty, netty-adaptive, jemalloc, mimalloc, malloc;"
+              + " may be given several times. Default: pool.")
   private List<ReplayAllocator> allocators = List.of(ReplayAllocator.POOL);
 
   @Option(
@@ -163,8 +194,8 @@ final class ReplayCommand implements Callable<Integer> {
       paramLabel = "WHICH",
       description =
           "Which plans compete for the shared pool: reference, DeepRec's three; all, those, finer"
-              + " and geometric size classes, and a packing of whole steps, for all threads together"
-              + " or for each. Default: all.")
+              + " and geometric size classes, and a packing of whole steps, for all threads"
+              + " together or for each. Default: all.")
   private PoolPolicies policies;
 
   @Option(
@@ -217,6 +248,9 @@ final class ReplayCommand implements Callable<Integer> {
               + " several times as long at least. Default: ${DEFAULT-VALUE}.")
   private double idleSeconds;
 
+  @Option(names = ReplayProcess.RUN_HERE, hidden = true, converter = AllocatorName.class)
+  private ReplayAllocator runHere;
+
   @Option(names = "--json", description = "Print one JSON document instead of tables.")
   private boolean json;
 
@@ -235,9 +269,9 @@ final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     ReplayOptions options =
         new ReplayOptions(
-            steps,
+            steps == null ? ReplayOptions.DEFAULT.steps() : steps,
             warmupSteps == null ? OptionalInt.empty() : OptionalInt.of(warmupSteps),
-            threads,
+            threads == null ? ReplayOptions.DEFAULT.threads() : threads,
             touch,
             api,
             memory,
@@ -248,6 +282,18 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.empty(),
                 planningTime(),
                 Optional.ofNullable(isolation)));
+    varying.check(more);
+    Optional<String> varies = varying.given(more);
+    if (varies.isPresent() && !shifts.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--shift " + shifts.get(0).text() + " cannot be combined with " + varies.get());
+    }
+    if (varies.isPresent()) {
+      return vary(options);
+    }
+    if (steps == null && threads == null && shifts.isEmpty() && input.trace().isRecording()) {
+      return replayAsItWas(options);
+    }
     Trace trace = input.read();
     if (page != null) {
       writePage(trace);
@@ -263,6 +309,57 @@ final class ReplayCommand implements Callable<Integer> {
       }
     }
     ReplayReport report = new ReplayReport(input.input(), trace, options, runs);
+    return print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  private Integer vary(ReplayOptions options) throws InterruptedException {
+    List<TraceInput> all = new ArrayList<>(List.of(input.trace()));
+    more.forEach(text -> all.add(input.trace(text)));
+    List<Trace> traces = new ArrayList<>();
+    for (TraceInput each : all) {
+      traces.add(each.read());
+      warn(each);
+    }
+    Traffic traffic = varying.traffic(traces);
+    VaryingReplayer replayer = new VaryingReplayer(traffic, options);
+    if (page != null && runHere == null) {
+      writePage(traces.get(0));
+    }
+    List<String> names = all.stream().map(TraceInput::text).toList();
+    return replay(replayer, VaryingReport.of(names, traffic, options));
+  }
+
+  private Integer replayAsItWas(ReplayOptions options) throws InterruptedException {
+    warn(input.trace());
+    RecordedTraffic traffic = RecordedTraffic.read(Path.of(input.input()));
+    if (page != null && runHere == null) {
+      writePage(input.trace().read());
+    }
+    return replay(
+        new RecordedReplayer(traffic, options), VaryingReport.of(input.input(), traffic, options));
+  }
+
+  private void warn(TraceInput read) {
+    if (runHere == null) {
+      Main.warn(spec, read);
+    }
+  }
+
+  /** Each allocator in a process of its own; in the process of one, that. */
+  private Integer replay(ColdReplayer replayer, VaryingReport report) throws InterruptedException {
+    if (runHere != null) {
+      PrintWriter out = spec.commandLine().getOut();
+      ReplayProcess.print(
+          out, ReplayReport.json(replayer.run(runHere, ReplayProcess.progress(out))));
+      return 0;
+    }
+    ReplayProcess process =
+        new ReplayProcess(spec.root().commandLine().getParseResult().originalArgs());
+    for (ReplayAllocator allocator : chosen()) {
+      try (ReplayProgress progress = TerminalProgress.create()) {
+        report.add(process.run(allocator, progress));
+      }
+    }
     return print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 

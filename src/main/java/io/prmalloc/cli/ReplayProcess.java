@@ -1,0 +1,168 @@
+package io.prmalloc.cli;
+
+import io.prmalloc.os.MallocLibrary;
+import io.prmalloc.trace.replay.ReplayAllocator;
+import io.prmalloc.trace.replay.ReplayProgress;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Runs one allocator of a replay in a JVM of its own: the same command with the same flags, told to
+ * run that allocator only and to print what came out. So what the process has in memory is this
+ * allocator's, and jemalloc or mimalloc can take malloc's place there.
+ *
+ * <p>Threading: one thread.
+ */
+final class ReplayProcess {
+
+  // Standard output of the child has lines of its own: how far it is, and at the end the run.
+
+  private static final String PROGRESS = "progress ";
+  private static final String RUN = "run ";
+  private static final String PRELOAD = "LD_PRELOAD";
+
+  /** The option that makes a process the child. */
+  static final String RUN_HERE = "--run-here";
+
+  private final List<String> arguments;
+
+  /**
+   * @param arguments of the whole command, as the user typed them
+   */
+  ReplayProcess(List<String> arguments) {
+    this.arguments = List.copyOf(arguments);
+  }
+
+  /** For the child: says how far it is. */
+  static ReplayProgress progress(PrintWriter out) {
+    return new ReplayProgress() {
+      @Override
+      public void update(ReplayAllocator allocator, long steps, long totalSteps) {
+        out.println(PROGRESS + steps + " " + totalSteps);
+        out.flush();
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  /** For the child: says what came out. */
+  static void print(PrintWriter out, String json) {
+    out.println(RUN + json);
+    out.flush();
+  }
+
+  /**
+   * Runs an allocator.
+   *
+   * @param progress told of the way, or null
+   * @return the run as JSON
+   * @throws IllegalStateException if the child ended without one; the message says what it said
+   * @throws UncheckedIOException if there can be no child
+   */
+  String run(ReplayAllocator allocator, ReplayProgress progress) throws InterruptedException {
+    Path errors = null;
+    try {
+      errors = Files.createTempFile("prmalloc-replay", ".err");
+      return run(builder(allocator).redirectError(errors.toFile()), errors, allocator, progress);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      delete(errors);
+    }
+  }
+
+  private static void delete(Path file) {
+    try {
+      if (file != null) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String run(
+      ProcessBuilder builder, Path errors, ReplayAllocator allocator, ReplayProgress progress)
+      throws IOException, InterruptedException {
+    Process child = builder.start();
+    // Who ends this process ends the child too.
+    Thread hook = new Thread(child::destroyForcibly, "replay-end");
+    Runtime.getRuntime().addShutdownHook(hook);
+    String run = null;
+    try (BufferedReader out = child.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = out.readLine(); line != null; line = out.readLine()) {
+        if (line.startsWith(RUN)) {
+          run = line.substring(RUN.length());
+        } else if (line.startsWith(PROGRESS) && progress != null) {
+          String[] numbers = line.split(" ", -1);
+          progress.update(allocator, Long.parseLong(numbers[1]), Long.parseLong(numbers[2]));
+        }
+      }
+      int exitCode = child.waitFor();
+      if (run == null) {
+        throw new IllegalStateException(
+            allocator.label() + ": its process ended with " + exitCode + lastLine(errors));
+      }
+      return run;
+    } finally {
+      child.destroyForcibly();
+      removeHook(hook);
+    }
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException ending) {
+      // It runs already.
+    }
+  }
+
+  private static String lastLine(Path errors) throws IOException {
+    List<String> lines = Files.readAllLines(errors, StandardCharsets.ISO_8859_1);
+    return lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
+  }
+
+  private ProcessBuilder builder(ReplayAllocator allocator) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+      // Two processes cannot have one port.
+      if (!flag.startsWith("-agentlib:jdwp") && !flag.startsWith("-Xrunjdwp")) {
+        command.add(flag);
+      }
+    }
+    // What the jar's manifest says, which is read of the jar that -jar names only.
+    command.add("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED");
+    int version = Runtime.version().feature();
+    if (version >= 22) {
+      command.add("--enable-native-access=ALL-UNNAMED");
+    }
+    if (version >= 23) {
+      // Netty's.
+      command.add("--sun-misc-unsafe-memory-access=allow");
+    }
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(arguments);
+    command.add(RUN_HERE + "=" + allocator.label());
+    ProcessBuilder builder = new ProcessBuilder(command);
+    if (allocator.canBePreloaded()) {
+      Map<String, String> environment = builder.environment();
+      String before = environment.get(PRELOAD);
+      String name = MallocLibrary.preloadName(allocator.label());
+      environment.put(PRELOAD, before == null || before.isEmpty() ? name : name + ":" + before);
+    }
+    return builder;
+  }
+}
