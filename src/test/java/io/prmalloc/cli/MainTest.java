@@ -72,8 +72,8 @@ class MainTest {
         "learn sample:mobilenet --steps x|Invalid value for option '--steps': 'x' is not an int"
             + " (see `prmalloc learn --help`)",
         "learn sample:mobilenet --steps 1 --header -1|header -1 is not from 0 to 1073741824",
-        "learn sample:x --steps 1|sample:x is not there; there are sample:mobilenet, sample:mobilenet-v1 and"
-            + " sample:mobilenet-v2",
+        "learn sample:x --steps 1|sample:x is not there; there are sample:mobilenet,"
+            + " sample:mobilenet-v1 and sample:mobilenet-v2",
         "learn absent.ev --steps 1|absent.ev: is not there",
         "replay absent.ev|absent.ev: is not there",
         "replay sample:mobilenet --steps 0|steps 0 is out of bounds; the least is 1",
@@ -82,8 +82,8 @@ class MainTest {
         "replay sample:mobilenet --warmup-steps 0|warmup-steps 0 is out of bounds; the least is 1",
         "replay sample:mobilenet --batch 4|sample:mobilenet takes neither --format nor --batch",
         "replay sample:mobilenet --allocator glibc|Invalid value for option '--allocator' (NAME):"
-            + " allocator `glibc` is none of pool, planned, direct, cpu, netty, netty-adaptive, jemalloc,"
-            + " mimalloc, malloc (see `prmalloc replay --help`)",
+            + " allocator `glibc` is none of pool, planned, direct, cpu, netty, netty-adaptive,"
+            + " jemalloc, mimalloc, malloc (see `prmalloc replay --help`)",
         "replay sample:mobilenet --touch some|Invalid value for option '--touch': expected one of"
             + " [NONE, FIRST, PAGE, ALL] (case-insensitive) but was 'some' (see `prmalloc replay"
             + " --help`)",

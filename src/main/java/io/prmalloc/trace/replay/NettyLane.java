@@ -28,15 +28,15 @@ final class NettyLane extends AddressLane {
   /** Lanes into a new {@code PooledByteBufAllocator}. */
   static IntFunction<Lane> pooled() {
     return lanes(
-            new PooledByteBufAllocator(
-                true,
-                PooledByteBufAllocator.defaultNumHeapArena(),
-                PooledByteBufAllocator.defaultNumDirectArena(),
-                PooledByteBufAllocator.defaultPageSize(),
-                PooledByteBufAllocator.defaultMaxOrder(),
-                PooledByteBufAllocator.defaultSmallCacheSize(),
-                PooledByteBufAllocator.defaultNormalCacheSize(),
-                true));
+        new PooledByteBufAllocator(
+            true,
+            PooledByteBufAllocator.defaultNumHeapArena(),
+            PooledByteBufAllocator.defaultNumDirectArena(),
+            PooledByteBufAllocator.defaultPageSize(),
+            PooledByteBufAllocator.defaultMaxOrder(),
+            PooledByteBufAllocator.defaultSmallCacheSize(),
+            PooledByteBufAllocator.defaultNormalCacheSize(),
+            true));
   }
 
   /** Lanes into a new {@code AdaptiveByteBufAllocator}. */
