@@ -41,6 +41,10 @@ final class Rehearsal {
   // rehearsed: it puts right what happens rarely.
 
   private static final int MAX_ROUNDS = 64;
+
+  /** After so many events there is no other round: half a second, and the steps are run once. */
+  private static final long MAX_EVENTS = 10_000_000;
+
   private static final int MAX_INTERLEAVINGS = 24;
   private static final long EVENTS_PER_ROUND = 2_000_000;
   private static final int MAX_OF_SHORT_STEPS = 1_000;
@@ -65,6 +69,7 @@ final class Rehearsal {
 
   private final int[][] targets;
   private boolean lacking;
+  private long eventsPlayed;
 
   /**
    * @param maxOversize as in {@link BinTable#build}
@@ -91,19 +96,20 @@ final class Rehearsal {
    * lacks.
    */
   int[] run() {
-    Script asSeen = asSeen(plan.concurrentSteps());
+    boolean concurrent = plan.concurrentSteps() > 1;
     Script asOfOne = asSeen(1);
-    List<Script> steps = plan.steps().stream().map(this::script).toList();
+    Script asSeen = concurrent ? asSeen(plan.concurrentSteps()) : asOfOne;
+    List<Script> steps = concurrent ? plan.steps().stream().map(this::script).toList() : List.of();
     boolean lacked;
     int round = 0;
     do {
       // What cannot be divided is at home with all, and the order that was seen is one of many: it
       // is for one thread, and the interleavings are for several.
       lacked = rehearse(isDivided() ? asSeen : asOfOne);
-      if (plan.concurrentSteps() > 1) {
+      if (concurrent) {
         lacked |= rehearseInterleaved(steps);
       }
-    } while (lacked && ++round < MAX_ROUNDS);
+    } while (lacked && ++round < MAX_ROUNDS && eventsPlayed < MAX_EVENTS);
     return blocks.clone();
   }
 
@@ -117,16 +123,36 @@ final class Rehearsal {
 
   /** The numbers of lives that begin, or their complements where they end, in order of time. */
   static int[] events(List<AllocStats> lives) {
-    Integer[] order = new Integer[2 * lives.size()];
+    // Twice 13,000 ticks take a millisecond to sort as numbers, and fifteen with a comparator.
+    long[] ticks = new long[2 * lives.size()];
     for (int i = 0; i < lives.size(); i++) {
-      order[2 * i] = i;
-      order[2 * i + 1] = ~i;
+      ticks[2 * i] = lives.get(i).beginTick();
+      ticks[2 * i + 1] = lives.get(i).endTick();
     }
-    Arrays.sort(
-        order,
-        Comparator.comparingLong(
-            event -> event >= 0 ? lives.get(event).beginTick() : lives.get(~event).endTick()));
-    return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
+    long[] inOrder = ticks.clone();
+    Arrays.sort(inOrder);
+    int[] events = new int[ticks.length];
+    int[] used = new int[ticks.length];
+    for (int i = 0; i < ticks.length; i++) {
+      int first = firstAtLeast(inOrder, ticks[i]);
+      // Of equal ticks, the order is that of the lives, and the begin of one is before its end.
+      events[first + used[first]++] = i % 2 == 0 ? i / 2 : ~(i / 2);
+    }
+    return events;
+  }
+
+  private static int firstAtLeast(long[] sorted, long tick) {
+    int low = 0;
+    int high = sorted.length;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (sorted[middle] < tick) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
   }
 
   /** When a step's first life begins, or 0 if it has none. */
@@ -228,7 +254,7 @@ final class Rehearsal {
   private boolean rehearseInterleaved(List<Script> steps) {
     boolean lacked = false;
     SplittableRandom random = new SplittableRandom(SEED);
-    for (int trial = 0; trial < interleavings(); trial++) {
+    for (int trial = 0; trial < interleavings() && eventsPlayed < MAX_EVENTS; trial++) {
       List<Player> threads = new ArrayList<>();
       for (int thread = 0; thread < plan.concurrentSteps(); thread++) {
         threads.add(thread(steps, random, FIRST_STRIPE + thread));
@@ -343,6 +369,7 @@ final class Rehearsal {
     /** Plays so many events, or those that are left. */
     void play(int events) {
       for (int i = 0; i < events && !isDone(); i++) {
+        eventsPlayed++;
         Script script = scripts.get(current);
         int event = script.events[next];
         if (event >= 0) {

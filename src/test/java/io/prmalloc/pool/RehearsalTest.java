@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.pool.Steps.Event;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -249,5 +251,24 @@ class RehearsalTest {
       }
       assertArrayEquals(results.get(0), results.get(1), "seed " + seed);
     }
+  }
+
+  @Test
+  void shouldOrderEventsByTickAndEqualOnesByLife() {
+    SplittableRandom random = new SplittableRandom(3);
+    List<AllocStats> lives = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      long begin = random.nextLong(300) - 100;
+      lives.add(new AllocStats(begin, begin + random.nextLong(20), 50_000, 64));
+    }
+    List<Integer> expected = new ArrayList<>();
+    for (int i = 0; i < lives.size(); i++) {
+      expected.add(i);
+      expected.add(~i);
+    }
+    expected.sort(
+        Comparator.comparingLong(
+            event -> event >= 0 ? lives.get(event).beginTick() : lives.get(~event).endTick()));
+    assertEquals(expected, Arrays.stream(Rehearsal.events(lives)).boxed().toList());
   }
 }
