@@ -8,6 +8,7 @@ import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -127,5 +128,78 @@ class StepPackingTest {
   void shouldLeaveOtherAlignmentsToThePolicies() {
     assertTrue(StepPacking.of(planOf(step(new Random(1), 5, 128))).isEmpty());
     assertTrue(StepPacking.of(new LifetimePlan(4096, 0, List.of(), List.of(), 1)).isEmpty());
+  }
+
+  /** Steps that follow each other, each with sizes of its own, more lives than are looked at. */
+  private static LifetimePlan everNewSizes(int concurrentSteps) {
+    List<List<AllocStats>> steps = new ArrayList<>();
+    LifetimePolicy policy = new LifetimePolicy(4096);
+    long tick = 0;
+    for (int number = 0; number < 16; number++) {
+      List<AllocStats> lives = new ArrayList<>();
+      for (int i = 0; i < 1000; i++) {
+        long bytes = 40 * KIB + 4096L * (i % 20) + number * KIB * KIB;
+        lives.add(new AllocStats(tick, tick + 1, bytes, 64));
+        tick += 2;
+      }
+      lives.forEach(policy::add);
+      policy.bestFit();
+      steps.add(lives);
+    }
+    return LifetimePlan.of(policy, steps, concurrentSteps);
+  }
+
+  @Test
+  void shouldHaveABinForEverySizeWhenNotAllStepsAreLookedAt() {
+    LifetimePlan made = everNewSizes(1);
+    LifetimePlan packed = StepPacking.of(made).orElseThrow();
+    assertEquals(320, packed.bins().size());
+    assertEquals(
+        made.bins().stream().map(LifetimePlan.BinPlan::index).toList(),
+        packed.bins().stream().map(LifetimePlan.BinPlan::index).toList());
+    int[] blocks = new Rehearsal(packed, 2).run();
+    assertEquals(1, Arrays.stream(blocks).sum(), "the largest serves every step");
+    LifetimePlan copies = StepCopies.of(everNewSizes(3), 2).orElseThrow();
+    assertEquals(320, copies.bins().size());
+    assertEquals(
+        1,
+        PlanChoice.best(made, PoolPolicies.ALL, 2).reservedBlocks().stream()
+            .mapToInt(Integer::intValue)
+            .sum());
+  }
+
+  @Test
+  void shouldLookAtEqualStepsOnce() {
+    List<AllocStats> step = step(new Random(7), 60, 64);
+    List<List<AllocStats>> steps = new ArrayList<>();
+    for (long later = 0; later < 1600; later += 160) {
+      long by = later;
+      steps.add(
+          step.stream()
+              .map(
+                  life ->
+                      new AllocStats(
+                          life.beginTick() + by,
+                          life.endTick() + by,
+                          life.sizeBytes(),
+                          life.alignment()))
+              .toList());
+    }
+    LifetimePlan once = planOf(step);
+    LifetimePlan often =
+        new LifetimePlan(once.intervalBytes(), once.totalBytes(), once.bins(), steps, 1);
+    LifetimePlan packed = StepPacking.of(often).orElseThrow();
+    assertEquals(StepPacking.of(once).orElseThrow().bins(), packed.bins());
+    assertEquals(steps, packed.steps());
+  }
+
+  @Test
+  void shouldLeaveVeryLongStepsToThePolicies() {
+    List<AllocStats> lives = new ArrayList<>();
+    for (int i = 0; i <= 12_000; i++) {
+      lives.add(new AllocStats(2L * i, 2L * i + 1, 40 * KIB, 64));
+    }
+    assertTrue(StepPacking.of(planOf(lives)).isEmpty());
+    assertTrue(StepPacking.of(planOf(lives.subList(0, 12_000))).isPresent());
   }
 }
