@@ -78,6 +78,20 @@ public final class FlightEvents {
     }
   }
 
+  /**
+   * An attempt to learn a plan was given up.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param reason why, for people
+   * @param failures how many attempts of this planner failed so far
+   */
+  public static void learningFailed(String reason, int failures) {
+    if (PRESENT) {
+      Recorded.learningFailed(reason, failures);
+    }
+  }
+
   /** A pool serves from its plan. Threading: any thread. */
   public static void switchOver(long arenaBytes, long reserveNanos) {
     if (PRESENT) {
@@ -155,6 +169,15 @@ public final class FlightEvents {
         event.kind = kind.name();
         event.bytes = bytes;
         event.blocks = blocks;
+        event.commit();
+      }
+    }
+
+    static void learningFailed(String reason, int failures) {
+      LearningFailedEvent event = new LearningFailedEvent();
+      if (event.isEnabled()) {
+        event.reason = reason;
+        event.failures = failures;
         event.commit();
       }
     }

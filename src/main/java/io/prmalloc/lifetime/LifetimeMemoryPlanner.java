@@ -11,11 +11,13 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /** The planner that plans. */
 final class LifetimeMemoryPlanner extends MemoryPlanner {
@@ -41,7 +43,21 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // the next step that closes.
   //
   // A packed life is forgotten once nothing that is still to be packed can have begun before its
-  // end, so memory holds a step or two and not the whole warm-up.
+  // end, so memory holds a step or two and not the whole warm-up. Where packing is slower than the
+  // traffic, steps that open while very many lives wait are not collected.
+  //
+  // An attempt to learn ends in one of three ways, in a bounded number of steps, and of seconds as
+  // long as there is traffic:
+  //
+  //   a plan serves   DONE, for ever
+  //   out of time     what was packed by then is the plan
+  //   anything else   GAVE_UP: nothing packed in time, a listener that does not take the plan, an
+  //                   executor that refuses, and whatever is thrown, of whatever type, by whatever
+  //                   stage. It is logged, counted and told; a step that opens after the wait
+  //                   begins the next attempt.
+  //
+  // Attempts are numbered, and steps, lives and packings know theirs: what is left of an attempt
+  // that is over finds another number and changes nothing.
 
   private static final Logger LOGGER = System.getLogger(LifetimeMemoryPlanner.class.getName());
 
@@ -54,6 +70,17 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   // What is kept for a step that may never come.
   private static final int MAX_STRAYS = 1 << 18;
+
+  // What is kept of open steps and of closed ones that wait; a million lives are 40 MiB.
+  private static final int MAX_WAITING_LIVES = 1 << 20;
+
+  private static final int NO_ATTEMPT = -1;
+
+  /** The time is looked at when so many events passed, if no step opens or closes. */
+  private static final int TICKS_PER_LOOK = 1024;
+
+  /** The longest wait is the first one times two to the power of this. */
+  private static final int MAX_DOUBLINGS = 8;
 
   /** A step that is collected. Guarded by the books' lock. */
   private static final class Step implements OpenStep {
@@ -79,6 +106,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   /** A life that has not ended, linked in the order of begins. Guarded by the books' lock. */
   private static final class Life extends Tracked {
+    private final int attempt;
     private final Step step;
     private final long beginTick;
     private final long totalBytes;
@@ -86,7 +114,8 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     private Life older;
     private Life newer;
 
-    Life(Step step, long beginTick, long totalBytes, long alignment) {
+    Life(int attempt, Step step, long beginTick, long totalBytes, long alignment) {
+      this.attempt = attempt;
       this.step = step;
       this.beginTick = beginTick;
       this.totalBytes = totalBytes;
@@ -97,14 +126,21 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   /**
    * A closed step that waits to be packed; nothing packed later begins before {@code horizonTick}.
    */
-  private record ClosedStep(int number, List<AllocStats> lives, long horizonTick) {}
+  private record ClosedStep(int attempt, int number, List<AllocStats> lives, long horizonTick) {}
 
   private final PlannerSettings settings;
   private final Executor executor;
+  private final LongSupplier nanoClock;
   private final AtomicInteger openedSteps = new AtomicInteger();
   private volatile Phase phase = Phase.WAITING;
   private volatile int packedSteps;
   private volatile boolean dormant;
+
+  // Written under the books' lock. Attempts are numbered from 0.
+  private volatile int attempt;
+  private volatile int failures;
+  private volatile String lastFailure;
+  private volatile long retryNanos;
 
   private final ReentrantLock books = new ReentrantLock();
   private final Map<Thread, Step> innermost = new HashMap<>();
@@ -116,6 +152,10 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private Life newestLife;
   private long tick;
   private int countedSteps;
+  private int waitingLives;
+  private boolean timed;
+  private long startNanos;
+  private boolean outOfTime;
   private int refusals;
   private int emptySteps;
   private int concurrentSteps = 1;
@@ -127,10 +167,16 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private int recentLives;
   private List<LifetimePolicy> policies = LifetimePolicy.referencePolicies();
   private int stableSteps;
+  private int packedAttempt;
+  private int packedInAttempt;
 
-  LifetimeMemoryPlanner(PlannerSettings settings, Executor executor) {
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  LifetimeMemoryPlanner(PlannerSettings settings, Executor executor, LongSupplier nanoClock) {
     this.settings = settings;
     this.executor = executor;
+    this.nanoClock = nanoClock;
   }
 
   @Override
@@ -144,8 +190,19 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   @Override
+  public int failures() {
+    return failures;
+  }
+
+  @Override
+  public Optional<String> lastFailure() {
+    return Optional.ofNullable(lastFailure);
+  }
+
+  @Override
   public void bind(PlanListener bound) {
     LifetimePlan ready;
+    int of;
     books.lock();
     try {
       if (listener != null) {
@@ -154,27 +211,43 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       listener = bound;
       ready = plan;
       plan = null;
+      of = attempt;
     } finally {
       books.unlock();
     }
     if (ready != null) {
-      executor.execute(() -> bound.onPlan(ready));
+      try {
+        executor.execute(() -> serve(of, bound, ready));
+      } catch (Throwable e) {
+        giveUp(of, "the executor refused to put the plan in force", e);
+      }
     }
   }
 
   @Override
   OpenStep openStep() {
-    return (phase == Phase.DONE || dormant) ? null : openNextStep();
+    Phase now = phase;
+    if (now == Phase.DONE || now == Phase.CHOOSING || dormant) {
+      return null;
+    }
+    int of = attempt;
+    try {
+      return now == Phase.GAVE_UP && isTooEarly() ? null : openNextStep();
+    } catch (Throwable e) {
+      giveUp(of, "a step could not be collected", e);
+      return null;
+    }
   }
 
   private OpenStep openNextStep() {
     int number = openedSteps.getAndIncrement();
-    if (number < settings.startStep()) {
+    if (number < settings.startStep() && attempt == 0) {
       return null;
     }
+    endIfOutOfTime();
     books.lock();
     try {
-      if (phase == Phase.DONE || countedSteps > settings.maxSteps()) {
+      if (!isOpenToSteps()) {
         return null;
       }
       phase = Phase.COLLECTING;
@@ -190,6 +263,20 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
+  /** Whether the next attempt has to wait. */
+  private boolean isTooEarly() {
+    return nanoClock.getAsLong() - retryNanos < 0;
+  }
+
+  private boolean isOpenToSteps() {
+    return phase != Phase.DONE
+        && phase != Phase.CHOOSING
+        && (phase != Phase.GAVE_UP || !isTooEarly())
+        && !outOfTime
+        && countedSteps <= settings.maxSteps()
+        && waitingLives < MAX_WAITING_LIVES;
+  }
+
   @Override
   public Tracked trackAllocate(long alignment, long totalBytes) {
     if (phase != Phase.COLLECTING) {
@@ -198,13 +285,30 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     if (dormant) {
       dormant = false;
     }
+    int of = attempt;
+    try {
+      return beginLife(alignment, totalBytes);
+    } catch (Throwable e) {
+      giveUp(of, "an allocation could not be collected", e);
+      return null;
+    }
+  }
+
+  private Tracked beginLife(long alignment, long totalBytes) {
+    boolean look;
+    Life life;
     books.lock();
     try {
       if (phase != Phase.COLLECTING) {
         return null;
       }
+      if (!timed) {
+        startNanos = nanoClock.getAsLong();
+        timed = true;
+      }
       Step own = innermost.get(Thread.currentThread());
-      Life life = new Life(own != null ? own : newestStep, tick++, totalBytes, alignment);
+      look = tick % TICKS_PER_LOOK == 0;
+      life = new Life(attempt, own != null ? own : newestStep, tick++, totalBytes, alignment);
       life.older = newestLife;
       if (newestLife != null) {
         newestLife.newer = life;
@@ -212,30 +316,46 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
         oldestLife = life;
       }
       newestLife = life;
-      return life;
     } finally {
       books.unlock();
     }
+    if (look) {
+      endIfOutOfTime();
+    }
+    return life;
   }
 
   @Override
   public void trackFree(Tracked tracked) {
-    if (phase != Phase.COLLECTING) {
+    Life life = (Life) tracked;
+    if (phase != Phase.COLLECTING || life.attempt != attempt) {
       return;
     }
+    try {
+      endLife(life);
+    } catch (Throwable e) {
+      giveUp(life.attempt, "a release could not be collected", e);
+    }
+  }
+
+  private void endLife(Life life) {
     books.lock();
     try {
-      if (phase != Phase.COLLECTING) {
+      if (phase != Phase.COLLECTING || life.attempt != attempt) {
         return;
       }
-      Life life = (Life) tracked;
       unlink(life);
       AllocStats stats = new AllocStats(life.beginTick, tick++, life.totalBytes, life.alignment);
+      if (waitingLives >= MAX_WAITING_LIVES) {
+        return;
+      }
       if (life.step != null && openSteps.contains(life.step)) {
         life.step.finished.add(stats);
         life.step.earliestTick = Math.min(life.step.earliestTick, life.beginTick);
+        waitingLives++;
       } else if (!openSteps.isEmpty() || strays.size() < MAX_STRAYS) {
         strays.add(stats);
+        waitingLives++;
       }
     } finally {
       books.unlock();
@@ -244,10 +364,14 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   @Override
   public void trackFailure(Tracked tracked) {
+    // Null if nothing was collected when it was asked for.
+    if (!(tracked instanceof Life life)) {
+      return;
+    }
     books.lock();
     try {
-      if (phase == Phase.COLLECTING) {
-        unlink((Life) tracked);
+      if (phase == Phase.COLLECTING && life.attempt == attempt) {
+        unlink(life);
       }
     } finally {
       books.unlock();
@@ -268,27 +392,39 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   private void closeStep(Step step) {
-    ClosedStep closed;
-    books.lock();
+    int of = attempt;
+    ClosedStep closed = null;
     try {
-      if (!openSteps.remove(step)) {
-        return;
-      }
-      leave(step);
-      closed = phase == Phase.DONE ? null : enqueue(step);
-      if (closed == null) {
-        return;
-      }
-    } finally {
-      books.unlock();
+      closed = close(step);
+      endIfOutOfTime();
+    } catch (Throwable e) {
+      giveUp(of, "a step could not be collected", e);
+    }
+    if (closed == null) {
+      return;
     }
     try {
       executor.execute(this::packAll);
-    } catch (RejectedExecutionException e) {
-      // The server is shutting down, or its executor is full: a step less to learn from is no
-      // reason to fail a request. It does not count, so that another one may take its place.
+    } catch (Throwable e) {
+      // The server is shutting down, its executor is full, or there can be no thread: a step less
+      // to learn from is no reason to fail a request. It does not count, so that another one may
+      // take its place.
       Level level = withdraw(closed) == 1 ? Level.WARNING : Level.DEBUG;
       LOGGER.log(level, "the executor refused to pack step " + step.number, e);
+    }
+  }
+
+  /** What is to be packed of a step that closes, or null. */
+  private ClosedStep close(Step step) {
+    books.lock();
+    try {
+      if (!openSteps.remove(step)) {
+        return null;
+      }
+      leave(step);
+      return phase == Phase.COLLECTING ? enqueue(step) : null;
+    } finally {
+      books.unlock();
     }
   }
 
@@ -298,10 +434,42 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     try {
       if (closedSteps.removeIf(waiting -> waiting.number() == refused.number())) {
         countedSteps--;
+        waitingLives -= refused.lives().size();
       }
       return ++refusals;
     } finally {
       books.unlock();
+    }
+  }
+
+  /**
+   * Has the executor end the attempt if its time is up. If it was asked before, and the same time
+   * has passed again, it is not to be waited for.
+   */
+  private void endIfOutOfTime() {
+    boolean askedBefore;
+    int of;
+    books.lock();
+    try {
+      long limit = TimeUnit.SECONDS.toNanos(settings.maxSeconds());
+      long passed = timed ? nanoClock.getAsLong() - startNanos : 0;
+      askedBefore = outOfTime;
+      if (phase != Phase.COLLECTING || !timed || passed < (askedBefore ? 2 * limit : limit)) {
+        return;
+      }
+      outOfTime = true;
+      of = attempt;
+    } finally {
+      books.unlock();
+    }
+    if (askedBefore) {
+      giveUp(of, "the executor packed nothing in " + 2L * settings.maxSeconds() + " s", null);
+      return;
+    }
+    try {
+      executor.execute(this::packAll);
+    } catch (Throwable e) {
+      giveUp(of, "the executor refused to pack what was collected", e);
     }
   }
 
@@ -348,7 +516,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     for (Step open : openSteps) {
       horizon = Math.min(horizon, open.earliestTick);
     }
-    ClosedStep closed = new ClosedStep(step.number, lives, horizon);
+    ClosedStep closed = new ClosedStep(attempt, step.number, lives, horizon);
     closedSteps.add(closed);
     countedSteps++;
     return closed;
@@ -356,32 +524,67 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   /** Packs all that waits: a task that was refused leaves its step to the others. */
   private void packAll() {
+    int of = attempt;
     packing.lock();
     try {
       ClosedStep step = pollClosedStep();
-      while (step != null && !policies.isEmpty()) {
+      while (step != null) {
+        of = step.attempt();
         packNext(step);
         step = pollClosedStep();
       }
+      of = attempt;
+      if (isOutOfTime()) {
+        finish(of);
+      }
+    } catch (Throwable e) {
+      giveUp(of, "the steps could not be packed", e);
     } finally {
       packing.unlock();
     }
   }
 
   private void packNext(ClosedStep step) {
+    beginPacking(step.attempt());
     pack(step);
     remember(step.lives());
     if (stableSteps > settings.stableSteps()
-        || packedSteps > settings.maxSteps()
-        || step.number() >= settings.stopStep()) {
-      finish();
+        || packedInAttempt > settings.maxSteps()
+        || (step.attempt() == 0 && step.number() >= settings.stopStep())
+        || isOutOfTime()) {
+      finish(step.attempt());
+    }
+  }
+
+  /** Forgets what was packed for other attempts. */
+  private void beginPacking(int of) {
+    if (packedAttempt != of) {
+      packedAttempt = of;
+      packedInAttempt = 0;
+      stableSteps = 0;
+      recentSteps.clear();
+      recentLives = 0;
+      policies = LifetimePolicy.referencePolicies();
+    }
+  }
+
+  private boolean isOutOfTime() {
+    books.lock();
+    try {
+      return phase == Phase.COLLECTING
+          && timed
+          && nanoClock.getAsLong() - startNanos >= TimeUnit.SECONDS.toNanos(settings.maxSeconds());
+    } finally {
+      books.unlock();
     }
   }
 
   private ClosedStep pollClosedStep() {
     books.lock();
     try {
-      return closedSteps.poll();
+      ClosedStep step = closedSteps.poll();
+      waitingLives -= step == null ? 0 : step.lives().size();
+      return step;
     } finally {
       books.unlock();
     }
@@ -398,6 +601,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       policy.forgetBefore(step.horizonTick());
     }
     stableSteps = stable ? stableSteps + 1 : 0;
+    packedInAttempt++;
     packedSteps++;
   }
 
@@ -410,11 +614,25 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
-  private void finish() {
+  /** Makes a plan of what is packed. */
+  private void finish(int of) {
+    beginPacking(of);
+    if (packedInAttempt == 0) {
+      giveUp(
+          of,
+          "no step that allocated planned memory was closed in " + settings.maxSeconds() + " s",
+          null);
+      return;
+    }
     int concurrent;
     books.lock();
     try {
+      if (of != attempt || phase != Phase.COLLECTING) {
+        return;
+      }
+      phase = Phase.CHOOSING;
       concurrent = concurrentSteps;
+      forget();
     } finally {
       books.unlock();
     }
@@ -422,15 +640,24 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
         LifetimePlan.of(LifetimePolicy.best(policies), List.copyOf(recentSteps), concurrent);
     policies = List.of();
     recentSteps.clear();
+    packedAttempt = NO_ATTEMPT;
     int blocks = made.bins().stream().mapToInt(LifetimePlan.BinPlan::blocks).sum();
     FlightEvents.planMade(PlanKind.POOL, made.totalBytes(), blocks);
     PlanListener bound = publish(made);
+    if (bound != null) {
+      serve(of, bound, made);
+    }
+  }
+
+  private void serve(int of, PlanListener bound, LifetimePlan made) {
     try {
-      if (bound != null) {
-        bound.onPlan(made);
+      if (bound.onPlan(made)) {
+        done(of);
+      } else {
+        giveUp(of, "the allocator did not take the plan", null);
       }
-    } finally {
-      close();
+    } catch (Throwable e) {
+      giveUp(of, "the plan could not be put in force", e);
     }
   }
 
@@ -440,7 +667,8 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     try {
       policies = List.of();
       recentSteps.clear();
-      close();
+      packedAttempt = NO_ATTEMPT;
+      done(attempt);
     } finally {
       packing.unlock();
     }
@@ -456,19 +684,78 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
-  private void close() {
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the books' lock only
+  private void done(int of) {
     books.lock();
     try {
-      phase = Phase.DONE;
-      openSteps.clear();
-      innermost.clear();
-      closedSteps.clear();
-      strays = new ArrayList<>();
-      newestStep = null;
-      oldestLife = null;
-      newestLife = null;
+      if (of == attempt) {
+        attempt++;
+        phase = Phase.DONE;
+        forget();
+      }
     } finally {
       books.unlock();
     }
+  }
+
+  /**
+   * Ends an attempt without a plan; does nothing if it is over already. Throws nothing.
+   *
+   * @param what what went wrong
+   * @param cause what was thrown, or null
+   */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the books' lock only
+  private void giveUp(int of, String what, Throwable cause) {
+    PlanListener bound;
+    books.lock();
+    try {
+      if (of != attempt || phase == Phase.DONE) {
+        return;
+      }
+      attempt++;
+      long wait = (long) settings.retrySeconds() << Math.min(failures, MAX_DOUBLINGS);
+      failures++;
+      retryNanos = nanoClock.getAsLong() + TimeUnit.SECONDS.toNanos(wait);
+      plan = null;
+      forget();
+      phase = Phase.GAVE_UP;
+      bound = listener;
+    } finally {
+      books.unlock();
+    }
+    try {
+      String reason = cause == null ? what : what + ": " + cause;
+      lastFailure = reason;
+      LOGGER.log(
+          cause == null ? Level.INFO : Level.WARNING,
+          "no plan came of learning, which begins anew later: " + what,
+          cause);
+      FlightEvents.learningFailed(reason, failures);
+      if (bound != null) {
+        bound.onFailure(reason);
+      }
+    } catch (Throwable e) {
+      // No heap for the message, say: the books are as they should be.
+      LOGGER.log(Level.DEBUG, "a failure could not be told", e);
+    }
+  }
+
+  /** Forgets what is collected. Under the books' lock. */
+  private void forget() {
+    openSteps.clear();
+    innermost.clear();
+    closedSteps.clear();
+    strays = new ArrayList<>();
+    newestStep = null;
+    oldestLife = null;
+    newestLife = null;
+    countedSteps = 0;
+    waitingLives = 0;
+    emptySteps = 0;
+    refusals = 0;
+    concurrentSteps = 1;
+    timed = false;
+    outOfTime = false;
+    dormant = false;
   }
 }

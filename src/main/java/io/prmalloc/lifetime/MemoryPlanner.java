@@ -1,5 +1,6 @@
 package io.prmalloc.lifetime;
 
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -7,7 +8,9 @@ import java.util.function.Supplier;
  *
  * <p>A server wraps each step in {@code try (ScopedMemoryCollector step = planner.collect())}. The
  * allocator that the planner belongs to reports every planned allocation and release. When the plan
- * is ready, its {@link PlanListener} hears of it, once.
+ * is ready, its {@link PlanListener} hears of it. Whatever is thrown on the way costs one attempt:
+ * the planner logs it, tells it with {@link #failures} and {@link #lastFailure}, and learns anew,
+ * after a wait that is twice as long each time.
  *
  * <p>Modelled on DeepRec's {@code MemoryPlannerBase}. Made by {@link MemoryPlannerFactory}.
  *
@@ -21,8 +24,12 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     WAITING,
     /** Lives are collected and packed. */
     COLLECTING,
-    /** The plan is made; nothing more is collected. */
+    /** A plan is made and is being put in force, or waits for an allocator. */
+    CHOOSING,
+    /** A plan serves; nothing more is collected. */
     DONE,
+    /** The last attempt failed, {@link #lastFailure} says why; there will be another one. */
+    GAVE_UP,
     /** There will never be a plan. */
     DISABLED
   }
@@ -174,4 +181,12 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    * Steps whose lives were packed so far. Threading: any thread; true of the moment of the call.
    */
   public abstract int packedSteps();
+
+  /** How many attempts to learn failed. Threading: any thread; true of the moment of the call. */
+  public abstract int failures();
+
+  /**
+   * Why the latest of the {@link #failures} failed; empty before the first. Threading: any thread.
+   */
+  public abstract Optional<String> lastFailure();
 }

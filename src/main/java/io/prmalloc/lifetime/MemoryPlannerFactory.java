@@ -1,5 +1,7 @@
 package io.prmalloc.lifetime;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -16,6 +18,8 @@ import java.util.concurrent.TimeUnit;
  */
 public final class MemoryPlannerFactory {
 
+  private static final Logger LOGGER = System.getLogger(MemoryPlannerFactory.class.getName());
+
   private static MemoryPlanner shared;
 
   private MemoryPlannerFactory() {}
@@ -31,7 +35,7 @@ public final class MemoryPlannerFactory {
    */
   public static MemoryPlanner create(PlannerSettings settings, Executor executor) {
     return settings.enabled()
-        ? new LifetimeMemoryPlanner(settings, executor)
+        ? new LifetimeMemoryPlanner(settings, executor, System::nanoTime)
         : new NullableMemoryPlanner();
   }
 
@@ -51,8 +55,8 @@ public final class MemoryPlannerFactory {
   }
 
   /**
-   * An executor with one daemon thread that goes when it has been idle for a second. Threading: any
-   * thread.
+   * An executor with one daemon thread that goes when it has been idle for a second. What a task
+   * throws is logged, and the next one runs. Threading: any thread.
    */
   public static Executor newPlannerExecutor() {
     ThreadPoolExecutor executor =
@@ -68,6 +72,14 @@ public final class MemoryPlannerFactory {
               return thread;
             });
     executor.allowCoreThreadTimeOut(true);
-    return executor;
+    return task -> executor.execute(() -> runGuarded(task));
+  }
+
+  private static void runGuarded(Runnable task) {
+    try {
+      task.run();
+    } catch (Throwable e) {
+      LOGGER.log(Level.WARNING, "a task in the background failed", e);
+    }
   }
 }

@@ -1,5 +1,7 @@
 package io.prmalloc.lifetime;
 
+import java.util.Optional;
+
 /**
  * A planner that never plans: the allocator behaves as if there were none.
  *
@@ -52,5 +54,17 @@ public final class NullableMemoryPlanner extends MemoryPlanner {
   @Override
   public int packedSteps() {
     return 0;
+  }
+
+  /** {@inheritDoc} Here: always 0. */
+  @Override
+  public int failures() {
+    return 0;
+  }
+
+  /** {@inheritDoc} Here: always empty. */
+  @Override
+  public Optional<String> lastFailure() {
+    return Optional.empty();
   }
 }

@@ -5,9 +5,22 @@ package io.prmalloc.lifetime;
 public interface PlanListener {
 
   /**
-   * The plan is made. Called once, before the planner's phase is {@link MemoryPlanner.Phase#DONE}.
+   * A plan is made. Called again, with another plan, only after a call that returned false or
+   * threw: the planner then gives up, and learns anew later.
    *
    * <p>Threading: the planner's executor.
+   *
+   * @return whether a plan serves now; only then the planner's phase becomes {@link
+   *     MemoryPlanner.Phase#DONE}
    */
-  void onPlan(LifetimePlan plan);
+  boolean onPlan(LifetimePlan plan);
+
+  /**
+   * An attempt to learn was given up, in whatever stage, that of {@link #onPlan} included.
+   *
+   * <p>Threading: any thread that the planner hears of steps from, or its executor.
+   *
+   * @param reason why, for people
+   */
+  default void onFailure(String reason) {}
 }

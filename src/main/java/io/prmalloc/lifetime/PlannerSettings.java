@@ -17,6 +17,8 @@ import java.util.Properties;
  *   <tr><td>prmalloc.stableStatisticStep</td><td>STABLE_STATISTIC_STEP</td><td>10</td></tr>
  *   <tr><td>prmalloc.maxStatisticStep</td><td>MAX_STATISTIC_STEP</td><td>100</td></tr>
  *   <tr><td>prmalloc.stopStatisticStep</td><td>STOP_STATISTIC_STEP</td><td>none</td></tr>
+ *   <tr><td>prmalloc.maxStatisticSeconds</td><td>MAX_STATISTIC_SECONDS</td><td>60</td></tr>
+ *   <tr><td>prmalloc.retrySeconds</td><td>RETRY_SECONDS</td><td>1</td></tr>
  * </table>
  *
  * <p>Threading: immutable.
@@ -27,10 +29,21 @@ import java.util.Properties;
  *     0
  * @param maxSteps more than so many collected steps end it in any case, from 0
  * @param stopStep the step with this number is the last to be collected (if nothing planned is
- *     allocated in it, the first later one with something), from 0; {@link #NO_STOP} for none
+ *     allocated in it, the first later one with something), from 0; {@link #NO_STOP} for none. Only
+ *     the first attempt to learn obeys it
+ * @param maxSeconds so long after the first planned allocation was seen, what was collected by then
+ *     is taken, from 0
+ * @param retrySeconds after an attempt failed the next one waits for so long, and each further one
+ *     for twice as long as the one before, up to 256 times; from 0
  */
 public record PlannerSettings(
-    boolean enabled, int startStep, int stableSteps, int maxSteps, int stopStep) {
+    boolean enabled,
+    int startStep,
+    int stableSteps,
+    int maxSteps,
+    int stopStep,
+    int maxSeconds,
+    int retrySeconds) {
 
   /** The {@link #stopStep} that never comes. */
   public static final int NO_STOP = Integer.MAX_VALUE;
@@ -39,6 +52,8 @@ public record PlannerSettings(
   public static final PlannerSettings DEFAULTS = new PlannerSettings(true, 100, 10, 100, NO_STOP);
 
   private static final String PROPERTY_PREFIX = "prmalloc.";
+  private static final int MAX_SECONDS = 60;
+  private static final int RETRY_SECONDS = 1;
 
   /**
    * Checks the bounds.
@@ -50,6 +65,20 @@ public record PlannerSettings(
     checkNotNegative("stableSteps", stableSteps);
     checkNotNegative("maxSteps", maxSteps);
     checkNotNegative("stopStep", stopStep);
+    checkNotNegative("maxSeconds", maxSeconds);
+    checkNotNegative("retrySeconds", retrySeconds);
+  }
+
+  /**
+   * These steps, with the seconds of {@link #DEFAULTS}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalArgumentException if a number is negative
+   */
+  public PlannerSettings(
+      boolean enabled, int startStep, int stableSteps, int maxSteps, int stopStep) {
+    this(enabled, startStep, stableSteps, maxSteps, stopStep, MAX_SECONDS, RETRY_SECONDS);
   }
 
   private static void checkNotNegative(String name, int value) {
@@ -77,32 +106,51 @@ public record PlannerSettings(
         source.number("startStatisticStep", "START_STATISTIC_STEP", DEFAULTS.startStep),
         source.number("stableStatisticStep", "STABLE_STATISTIC_STEP", DEFAULTS.stableSteps),
         source.number("maxStatisticStep", "MAX_STATISTIC_STEP", DEFAULTS.maxSteps),
-        source.number("stopStatisticStep", "STOP_STATISTIC_STEP", DEFAULTS.stopStep));
+        source.number("stopStatisticStep", "STOP_STATISTIC_STEP", DEFAULTS.stopStep),
+        source.number("maxStatisticSeconds", "MAX_STATISTIC_SECONDS", DEFAULTS.maxSeconds),
+        source.number("retrySeconds", "RETRY_SECONDS", DEFAULTS.retrySeconds));
   }
 
   /** These settings with another {@link #enabled}. Threading: any thread. */
   public PlannerSettings withEnabled(boolean value) {
-    return new PlannerSettings(value, startStep, stableSteps, maxSteps, stopStep);
+    return new PlannerSettings(
+        value, startStep, stableSteps, maxSteps, stopStep, maxSeconds, retrySeconds);
   }
 
   /** These settings with another {@link #startStep}. Threading: any thread. */
   public PlannerSettings withStartStep(int value) {
-    return new PlannerSettings(enabled, value, stableSteps, maxSteps, stopStep);
+    return new PlannerSettings(
+        enabled, value, stableSteps, maxSteps, stopStep, maxSeconds, retrySeconds);
   }
 
   /** These settings with another {@link #stableSteps}. Threading: any thread. */
   public PlannerSettings withStableSteps(int value) {
-    return new PlannerSettings(enabled, startStep, value, maxSteps, stopStep);
+    return new PlannerSettings(
+        enabled, startStep, value, maxSteps, stopStep, maxSeconds, retrySeconds);
   }
 
   /** These settings with another {@link #maxSteps}. Threading: any thread. */
   public PlannerSettings withMaxSteps(int value) {
-    return new PlannerSettings(enabled, startStep, stableSteps, value, stopStep);
+    return new PlannerSettings(
+        enabled, startStep, stableSteps, value, stopStep, maxSeconds, retrySeconds);
   }
 
   /** These settings with another {@link #stopStep}. Threading: any thread. */
   public PlannerSettings withStopStep(int value) {
-    return new PlannerSettings(enabled, startStep, stableSteps, maxSteps, value);
+    return new PlannerSettings(
+        enabled, startStep, stableSteps, maxSteps, value, maxSeconds, retrySeconds);
+  }
+
+  /** These settings with another {@link #maxSeconds}. Threading: any thread. */
+  public PlannerSettings withMaxSeconds(int value) {
+    return new PlannerSettings(
+        enabled, startStep, stableSteps, maxSteps, stopStep, value, retrySeconds);
+  }
+
+  /** These settings with another {@link #retrySeconds}. Threading: any thread. */
+  public PlannerSettings withRetrySeconds(int value) {
+    return new PlannerSettings(
+        enabled, startStep, stableSteps, maxSteps, stopStep, maxSeconds, value);
   }
 
   private record Source(Properties properties, Map<String, String> environment) {

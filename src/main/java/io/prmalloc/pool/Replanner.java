@@ -3,7 +3,11 @@ package io.prmalloc.pool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
+import io.prmalloc.lifetime.PlanListener;
 import io.prmalloc.lifetime.PlannerSettings;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Lock;
 import java.util.function.IntSupplier;
@@ -29,8 +33,8 @@ final class Replanner {
   // Then statistics are collected again, by a planner of its own that hears of every request
   // through an observer: they take the slow way for some steps, but are served from the old plan as
   // far as that goes. When the packing is stable the new plan takes over, and the old arena goes
-  // when its last block is home. If there is no memory for two arenas, the old one stays, and the
-  // next attempt waits twice as long.
+  // when its last block is home. If there is no memory for two arenas, or anything else goes wrong,
+  // the old one stays, and the next attempt waits twice as long.
 
   /** What came of collecting anew. */
   enum Outcome {
@@ -50,10 +54,12 @@ final class Replanner {
      * Takes a new plan, unless there is no memory for it or it is not small enough.
      *
      * @param mostBytes more than the new arena may have
+     * @return false if the old one stays; also whatever is thrown leaves that in force
      */
     boolean next(LifetimePlan plan, double mostBytes);
   }
 
+  private static final Logger LOGGER = System.getLogger(Replanner.class.getName());
   private static final int MAX_PATIENCE = 1 << 16;
 
   private final PoolWatch watch;
@@ -72,6 +78,8 @@ final class Replanner {
   private int patience;
   private boolean collecting;
   private Outcome outcome = Outcome.NONE;
+  private int failures;
+  private String lastFailure;
 
   /**
    * @param planned told of the new plan, on the executor; false if there is no memory for it
@@ -121,14 +129,39 @@ final class Replanner {
   }
 
   /**
-   * Begins to collect statistics anew.
+   * Begins to collect statistics anew; false if that failed.
    *
    * @param shrinkFrom bytes of the arena that is to become smaller; 0 for a plan of any size
    */
-  private void start(long shrinkFrom) {
+  private boolean start(long shrinkFrom) {
+    try {
+      observe(shrinkFrom);
+      return true;
+    } catch (Throwable e) {
+      // The request that noticed the change, or whoever asked, is not to blame.
+      LOGGER.log(Level.WARNING, "statistics cannot be collected anew", e);
+      fail("statistics cannot be collected anew: " + e, shrinkFrom > 0);
+      return false;
+    }
+  }
+
+  private void observe(long shrinkFrom) {
     MemoryPlanner planner = MemoryPlannerFactory.create(settings, executor);
     ReplanObserver observer = new ReplanObserver(planner, headerBytes);
-    planner.bind(plan -> finish(observer, plan, shrinkFrom));
+    planner.bind(
+        new PlanListener() {
+          @Override
+          public boolean onPlan(LifetimePlan plan) {
+            finish(observer, plan, shrinkFrom);
+            return true;
+          }
+
+          @Override
+          public void onFailure(String reason) {
+            watch.detach(observer);
+            fail(reason, shrinkFrom > 0);
+          }
+        });
     lifecycle.lock();
     try {
       watch.attachIfOpen(observer);
@@ -141,14 +174,31 @@ final class Replanner {
     watch.detach(observer);
     boolean shrinks = shrinkFrom > 0;
     double most = shrinks ? shrinkFrom / when.gain() : Double.POSITIVE_INFINITY;
-    boolean serves = planned.next(plan, most);
-    synchronized (this) {
-      collecting = false;
-      outcome = !serves ? Outcome.IN_VAIN : shrinks ? Outcome.SHRANK : Outcome.GREW;
-      if (!shrinks) {
-        patience = serves ? when.windows() : Math.min(MAX_PATIENCE, 2 * patience);
-      }
+    ended(planned.next(plan, most), shrinks);
+  }
+
+  private synchronized void fail(String reason, boolean shrinks) {
+    failures++;
+    lastFailure = reason;
+    ended(false, shrinks);
+  }
+
+  private synchronized void ended(boolean serves, boolean shrinks) {
+    collecting = false;
+    outcome = !serves ? Outcome.IN_VAIN : shrinks ? Outcome.SHRANK : Outcome.GREW;
+    if (!shrinks) {
+      patience = serves ? when.windows() : Math.min(MAX_PATIENCE, 2 * patience);
     }
+  }
+
+  /** How often collecting anew failed: something was thrown, or there was no memory. */
+  synchronized int failures() {
+    return failures;
+  }
+
+  /** Why the latest of {@link #failures} failed. */
+  synchronized Optional<String> lastFailure() {
+    return Optional.ofNullable(lastFailure);
   }
 
   /** What came of collecting since this was asked last. */
@@ -180,8 +230,7 @@ final class Replanner {
       }
       collecting = true;
     }
-    start(shrinkFrom);
-    return true;
+    return start(shrinkFrom);
   }
 
   /** Whether the plan may change by itself. */

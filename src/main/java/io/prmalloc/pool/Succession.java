@@ -16,12 +16,20 @@ import java.util.function.Supplier;
  */
 final class Succession {
 
+  /** {@link PlanChoice#best}, or what a test puts in its place. */
+  interface Chooser {
+    KeptPool best(LifetimePlan made, PoolPolicies policies, double maxOversize);
+  }
+
   private final TensorPoolAllocator pool;
   private final Supplier<Takeover> takeovers;
   private final RetiredBins retired;
   private final Lock lifecycle;
-  private final PoolPolicies policies;
+  private final Chooser chooser;
   private final double maxOversize;
+
+  /** What competes. */
+  private volatile PoolPolicies policies;
 
   Succession(
       TensorPoolAllocator pool,
@@ -33,27 +41,38 @@ final class Succession {
     this.takeovers = takeovers;
     this.retired = retired;
     this.lifecycle = lifecycle;
+    this.chooser = builder.chooser();
     this.policies = builder.policies();
     this.maxOversize = builder.maxOversize();
   }
 
   /**
-   * The planner has a plan.
+   * The planner has a plan. If this fails the pool goes on as before, and the planner learns anew.
    *
-   * @return whether it serves; false if the pool is closed, or has one already
+   * @return whether a plan serves now; false of a pool that is closed
    */
   boolean first(LifetimePlan made) {
-    return serve(PlanChoice.best(made, policies, maxOversize), false);
+    return serve(choose(made), false);
+  }
+
+  private KeptPool choose(LifetimePlan made) {
+    try {
+      return chooser.best(made, policies, maxOversize);
+    } catch (RuntimeException | Error e) {
+      // What failed may fail each time. The reference's plan takes no search.
+      policies = PoolPolicies.REFERENCE;
+      throw e;
+    }
   }
 
   /**
    * There is a plan for other traffic.
    *
    * @param mostBytes if it needs more, the old one stays
-   * @return false if the old one stays
+   * @return false if the old one stays, for the new one needs more
    */
   boolean next(LifetimePlan made, double mostBytes) {
-    KeptPool chosen = PlanChoice.best(made, policies, maxOversize);
+    KeptPool chosen = choose(made);
     return PlanChoice.bytes(chosen) <= mostBytes && serve(chosen, true);
   }
 
@@ -93,22 +112,25 @@ final class Succession {
     }
   }
 
+  /** Whether a plan serves afterwards: this one, or one that was there before the first. */
   private boolean serve(KeptPool chosen, boolean replace) {
     lifecycle.lock();
     try {
       BinTable before = pool.bins();
       if (pool.isClosed() || (before != null) != replace) {
-        return false;
+        return before != null;
       }
       Takeover takeover = takeovers.get();
       BinTable table = takeover.prepare(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
-      if (before == null) {
-        pool.publish(table);
-      } else {
-        table.countOnFrom(before);
-        retired.add(before);
-        pool.publish(table);
-        retired.release(before);
+      try {
+        publish(table, before);
+      } finally {
+        // Whatever is thrown, there is one table that serves, and no other is lost.
+        if (pool.bins() != table) {
+          table.free();
+        } else if (before != null) {
+          retired.release(before);
+        }
       }
       takeover.fill(table);
       finish(takeover, table);
@@ -116,6 +138,14 @@ final class Succession {
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  private void publish(BinTable table, BinTable before) {
+    if (before != null) {
+      table.countOnFrom(before);
+      retired.add(before);
+    }
+    pool.publish(table);
   }
 
   private void finish(Takeover takeover, BinTable table) {

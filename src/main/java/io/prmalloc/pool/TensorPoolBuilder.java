@@ -40,6 +40,7 @@ public final class TensorPoolBuilder {
   private boolean replan = true;
   private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
   private Upkeep.Starter upkeep = Upkeep::start;
+  private Succession.Chooser chooser = PlanChoice::best;
   private KeptPlan kept;
   private boolean keptIfUsable;
   private StepSettings steps = StepSettings.DEFAULTS;
@@ -84,6 +85,15 @@ public final class TensorPoolBuilder {
 
   TensorPoolBuilder replanWhen(ReplanSettings value) {
     replanWhen = value;
+    return this;
+  }
+
+  Succession.Chooser chooser() {
+    return chooser;
+  }
+
+  TensorPoolBuilder chooser(Succession.Chooser value) {
+    chooser = value;
     return this;
   }
 

@@ -92,6 +92,23 @@ class FlightEventsTest {
   }
 
   @Test
+  void shouldRecordLearningThatFails() throws Exception {
+    List<RecordedEvent> events =
+        record(
+            builder(),
+            null,
+            pool -> {
+              ScopedMemoryCollector step = pool.collect();
+              // Nothing so small is to be planned.
+              pool.planner().trackFree(pool.planner().trackAllocate(64, 100));
+              step.close();
+            });
+    assertEquals("LearningFailed", shortName(events.get(0)));
+    assertEquals(1, events.get(0).getInt("failures"));
+    assertTrue(events.get(0).getString("reason").contains("IllegalArgumentException"));
+  }
+
+  @Test
   void shouldRecordThePlanOfAStep() throws Exception {
     List<RecordedEvent> events =
         record(

@@ -30,4 +30,21 @@ class MemoryPlannerFactoryTest {
     done.await();
     assertEquals(List.of("first true", "second prmalloc-planner"), seen);
   }
+
+  @Test
+  void shouldGoOnWithTheSameThreadWhenATaskThrows() throws Exception {
+    Executor executor = MemoryPlannerFactory.newPlannerExecutor();
+    List<Thread> threads = new ArrayList<>();
+    CountDownLatch done = new CountDownLatch(1);
+    executor.execute(
+        () -> {
+          threads.add(Thread.currentThread());
+          throw new NoClassDefFoundError("thrown by a test");
+        });
+    executor.execute(() -> threads.add(Thread.currentThread()));
+    executor.execute(done::countDown);
+    done.await();
+    assertEquals(2, threads.size());
+    assertSame(threads.get(0), threads.get(1));
+  }
 }

@@ -470,8 +470,9 @@ class MemoryPlannerTest {
     MemoryPlanner planner =
         MemoryPlannerFactory.create(FROM_THE_START.withMaxSteps(0), Runnable::run);
     step(planner, 50 * KIB);
-    assertEquals(Phase.DONE, planner.phase());
+    assertEquals(Phase.CHOOSING, planner.phase(), "no plan serves yet");
     planner.bind(plans::add);
+    assertEquals(Phase.DONE, planner.phase());
     assertEquals(List.of(List.of(50L * KIB)), sizesByStep());
   }
 

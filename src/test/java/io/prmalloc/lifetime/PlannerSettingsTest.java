@@ -28,7 +28,7 @@ class PlannerSettingsTest {
   @Test
   void shouldBeTheReferencesWhenNobodySaysAnything() {
     PlannerSettings settings = PlannerSettings.from(new Properties(), Map.of());
-    assertEquals(new PlannerSettings(true, 100, 10, 100, Integer.MAX_VALUE), settings);
+    assertEquals(new PlannerSettings(true, 100, 10, 100, Integer.MAX_VALUE, 60, 1), settings);
   }
 
   @Test
@@ -45,9 +45,12 @@ class PlannerSettingsTest {
             "prmalloc.startStatisticStep", "11",
             "prmalloc.stableStatisticStep", "12",
             "prmalloc.maxStatisticStep", "13",
-            "prmalloc.stopStatisticStep", " 14 ");
+            "prmalloc.stopStatisticStep", " 14 ",
+            "prmalloc.maxStatisticSeconds", "15",
+            "prmalloc.retrySeconds", "16");
     assertEquals(
-        new PlannerSettings(true, 11, 12, 13, 14), PlannerSettings.from(properties, ENVIRONMENT));
+        new PlannerSettings(true, 11, 12, 13, 14, 15, 16),
+        PlannerSettings.from(properties, ENVIRONMENT));
   }
 
   @Test
@@ -58,8 +61,10 @@ class PlannerSettingsTest {
             .withStartStep(21)
             .withStableSteps(22)
             .withMaxSteps(23)
-            .withStopStep(24);
-    assertEquals(new PlannerSettings(true, 21, 22, 23, 24), settings);
+            .withStopStep(24)
+            .withMaxSeconds(25)
+            .withRetrySeconds(26);
+    assertEquals(new PlannerSettings(true, 21, 22, 23, 24, 25, 26), settings);
   }
 
   private static String refusal(Properties properties, Map<String, String> environment) {
