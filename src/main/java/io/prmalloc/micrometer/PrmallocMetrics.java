@@ -143,6 +143,12 @@ public final class PrmallocMetrics implements MeterBinder {
         "steps that the planner has packed",
         null,
         now -> now.requests().packedSteps());
+    counter(
+        registry,
+        "prmalloc.planner.failures",
+        tags,
+        "attempts to learn a plan that failed",
+        PoolSnapshot::learningFailures);
     bytes(
         registry,
         "prmalloc.plan.arena",

@@ -155,6 +155,16 @@ final class PoolBean implements TensorPoolMXBean {
   }
 
   @Override
+  public long getLearningFailures() {
+    return now().learningFailures();
+  }
+
+  @Override
+  public String getLastLearningFailure() {
+    return now().lastLearningFailure().orElse("");
+  }
+
+  @Override
   public long getPlannedSteps() {
     return now().steps().plannedSteps();
   }

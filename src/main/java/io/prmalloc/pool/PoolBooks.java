@@ -149,7 +149,7 @@ final class PoolBooks {
         retired.count());
   }
 
-  PoolSnapshot snapshot(MemoryPlanner planner) {
+  PoolSnapshot snapshot(MemoryPlanner planner, Replanner replanner) {
     BinTable table = bins.get();
     AllocatorStats memory = stats();
     long discarded = table == null ? 0 : table.discardedBytes();
@@ -159,7 +159,9 @@ final class PoolBooks {
         poolStats(planner.packedSteps()),
         NullBins.bySize(table == null ? null : table.nullBins()),
         steps.stats(),
-        planner.phase());
+        planner.phase(),
+        (long) planner.failures() + replanner.failures(),
+        replanner.lastFailure().or(planner::lastFailure));
   }
 
   /** Bytes that are out. */

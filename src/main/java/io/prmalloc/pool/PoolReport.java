@@ -14,6 +14,13 @@ final class PoolReport {
     PoolStats pool = now.requests();
     StringBuilder text = new StringBuilder();
     line(text, "phase %s after %d packed steps", now.phase(), pool.packedSteps());
+    if (now.learningFailures() > 0) {
+      line(
+          text,
+          "learning failed %d times, the last time: %s",
+          now.learningFailures(),
+          now.lastLearningFailure().orElse("?"));
+    }
     line(
         text,
         "bytes: in use %,d, peak at most %,d, reserved %,d, committed %,d, peak reserved %,d,"

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.lifetime.MemoryPlanner;
+import java.util.Optional;
 import java.util.SortedMap;
 
 /**
@@ -19,6 +20,10 @@ import java.util.SortedMap;
  *     all times
  * @param steps how steps were served
  * @param phase where the planner stands
+ * @param learningFailures how many attempts to learn a plan failed, the first one or another in its
+ *     place
+ * @param lastLearningFailure why the latest of them failed: of those for the first plan as long as
+ *     none serves, then of those for another
  */
 public record PoolSnapshot(
     AllocatorStats memory,
@@ -26,4 +31,6 @@ public record PoolSnapshot(
     PoolStats requests,
     SortedMap<Long, Long> nullBinsBySize,
     StepStats steps,
-    MemoryPlanner.Phase phase) {}
+    MemoryPlanner.Phase phase,
+    long learningFailures,
+    Optional<String> lastLearningFailure) {}

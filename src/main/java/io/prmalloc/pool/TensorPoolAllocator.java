@@ -362,7 +362,7 @@ public final class TensorPoolAllocator extends QuickWay {
    * also when the pool is closed.
    */
   public PoolSnapshot snapshot() {
-    return books.snapshot(planner);
+    return books.snapshot(planner, replanner);
   }
 
   /**

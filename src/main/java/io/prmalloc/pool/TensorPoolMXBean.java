@@ -55,6 +55,12 @@ public interface TensorPoolMXBean {
   /** The planner's phase. Threading: any thread. */
   String getPhase();
 
+  /** {@link PoolSnapshot#learningFailures}. Threading: any thread. */
+  long getLearningFailures();
+
+  /** {@link PoolSnapshot#lastLearningFailure}, empty for none. Threading: any thread. */
+  String getLastLearningFailure();
+
   /** {@link StepStats#plannedSteps}. Threading: any thread. */
   long getPlannedSteps();
 

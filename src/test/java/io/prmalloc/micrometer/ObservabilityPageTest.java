@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.prmalloc.PageCode;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.pool.PoolSnapshot;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.lang.management.ManagementFactory;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
@@ -72,6 +74,27 @@ class ObservabilityPageTest {
       // end of page
       assertEquals(0, used + reserved);
       assertEquals(1, hitRate);
+    }
+  }
+
+  @Test
+  void shouldSayWhyLearningFailed() {
+    try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
+      // page
+      PoolSnapshot state = pool.snapshot();
+      if (state.phase() == MemoryPlanner.Phase.GAVE_UP) {
+        System.out.println(state.lastLearningFailure().orElseThrow());
+      }
+      // end of page
+      assertEquals(MemoryPlanner.Phase.WAITING, state.phase());
+    }
+  }
+
+  @Test
+  void shouldNameEveryPhaseOnThePage() throws Exception {
+    String page = Files.readString(Path.of("../docs/observability.md"));
+    for (MemoryPlanner.Phase phase : MemoryPlanner.Phase.values()) {
+      assertTrue(page.contains("`" + phase.name().toLowerCase(Locale.ROOT) + "`"), phase.name());
     }
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -139,6 +140,31 @@ class PrmallocMetricsTest {
     assertEquals(0, gauge("prmalloc.planner.phase", "phase", "waiting"));
     assertEquals(1, gauge("prmalloc.planner.phase", "phase", "done"));
     assertEquals(pool.poolStats().packedSteps(), gauge("prmalloc.planner.packed.steps"));
+  }
+
+  @Test
+  void shouldTellOfLearningThatFails() {
+    try (TensorPoolAllocator failing =
+        TensorPoolAllocator.builder().executor(Runnable::run).startStatisticStep(0).build()) {
+      new PrmallocMetrics(failing, "failing", () -> nanos).bindTo(registry);
+      Tags tags = Tags.of("pool", "failing");
+      assertEquals(
+          0, registry.get("prmalloc.planner.failures").tags(tags).functionCounter().count());
+      ScopedMemoryCollector step = failing.collect();
+      // Nothing so small is to be planned.
+      failing.planner().trackFree(failing.planner().trackAllocate(64, 100));
+      step.close();
+      nanos += Duration.ofSeconds(1).toNanos();
+      assertEquals(
+          1, registry.get("prmalloc.planner.failures").tags(tags).functionCounter().count());
+      assertEquals(
+          1,
+          registry
+              .get("prmalloc.planner.phase")
+              .tags(tags.and("phase", "gave_up"))
+              .gauge()
+              .value());
+    }
   }
 
   @Test

@@ -45,6 +45,8 @@ class PoolBeanTest {
         builder().maxOversize(1).subAllocator(SubAllocator.direct(1 << 20)).jmx("shown").build();
     TensorPoolMXBean bean = JMX.newMXBeanProxy(server, name("shown"), TensorPoolMXBean.class);
     assertEquals("WAITING", bean.getPhase());
+    assertEquals(0, bean.getLearningFailures());
+    assertEquals("", bean.getLastLearningFailure());
     Pools.learn(pool, 64 * KIB);
     Allocation hit = pool.allocate(64 * KIB);
     Allocation miss = pool.allocate(64 * KIB);
