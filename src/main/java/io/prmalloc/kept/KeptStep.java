@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The plan of one sequence of requests.
+ * The plan of one structure of steps: the same requests in the same order, of any sizes up to
+ * those.
  *
  * <p>Threading: immutable.
  */
@@ -22,7 +23,7 @@ public final class KeptStep {
    * Threading: any thread.
    *
    * @param key what the user says of these steps; null, a string, a long or an integer can be kept
-   * @param sizesBytes bytes of each request, in order, from 1; copied
+   * @param sizesBytes the most bytes of each request, in order, from 1; copied
    * @param ends how many requests had been made when each was released, its own among them; copied
    * @param offsets where each lies in the arena; copied
    * @throws PlanFormatException if these are no plan; the message says why
@@ -50,7 +51,7 @@ public final class KeptStep {
     return sizesBytes.length;
   }
 
-  /** Bytes of each request, a new array. Threading: any thread. */
+  /** The most bytes of each request, a new array. Threading: any thread. */
   public long[] sizesBytes() {
     return sizesBytes.clone();
   }

@@ -137,9 +137,9 @@ final class PlanReader {
       throw new PlanFormatException(
           "format is '" + read.format + "', not '" + PlanWriter.FORMAT + "'");
     }
-    present("version", read.version);
+    int version = present("version", read.version);
     KeptPlan plan = present("plan", read.plan);
-    if (!PlanWriter.checksum(plan).equals(present("checksum", read.checksum))) {
+    if (!PlanWriter.checksum(version, plan).equals(present("checksum", read.checksum))) {
       throw new PlanFormatException("the checksum is not that of the plan: it was changed");
     }
     return plan;
@@ -147,8 +147,8 @@ final class PlanReader {
 
   private int version() throws IOException {
     int version = smallNumber();
-    if (version != PlanWriter.VERSION) {
-      throw wrong("version is " + version + "; only " + PlanWriter.VERSION + " is understood");
+    if (version < 1 || version > PlanWriter.VERSION) {
+      throw wrong("version is " + version + "; 1 to " + PlanWriter.VERSION + " are understood");
     }
     return version;
   }

@@ -24,10 +24,17 @@ final class PlanWriter {
 
   // The checksum is that of the plan alone, written without any white space: whoever reads a file
   // writes what was read in the same way and compares. So it holds whatever an editor does to the
-  // white space, and fails if a single number changes.
+  // white space, and fails if a single number changes. From version 2 on it is that of the version
+  // and the plan, so that no version is taken for another.
 
   static final String FORMAT = "prmalloc-plan";
-  static final int VERSION = 1;
+
+  /**
+   * What is written. In version 1 the sizes of a step were those that it asked for, exactly, and
+   * its kind was told by its key and the first of them; from 2 on they are the most bytes that it
+   * may ask for, and one key may have several steps. A plan of version 1 is one of 2 as it stands.
+   */
+  static final int VERSION = 2;
 
   private static final JsonFactory JSON = new JsonFactory();
 
@@ -43,7 +50,7 @@ final class PlanWriter {
       json.writeStartObject();
       json.writeStringField("format", FORMAT);
       json.writeNumberField("version", VERSION);
-      json.writeStringField("checksum", checksum(plan));
+      json.writeStringField("checksum", checksum(VERSION, plan));
       json.writeFieldName("plan");
       write(plan, json);
       json.writeEndObject();
@@ -54,12 +61,15 @@ final class PlanWriter {
     return out.toByteArray();
   }
 
-  /** SHA-256 of a plan, in hexadecimal. */
-  static String checksum(KeptPlan plan) {
+  /** SHA-256 of a plan as of a version, in hexadecimal. */
+  static String checksum(int version, KeptPlan plan) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest);
       try (JsonGenerator json = JSON.createGenerator(out)) {
+        if (version > 1) {
+          json.writeNumber(version);
+        }
         write(plan, json);
       }
       return HexFormat.of().formatHex(digest.digest());

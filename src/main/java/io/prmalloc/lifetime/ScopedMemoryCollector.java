@@ -17,10 +17,11 @@ import io.prmalloc.Requests;
  * }</pre>
  *
  * <p>Memory asked for through the step is <i>planned</i> when steps repeat: after a few of them an
- * offset plan is made for the sequence of requests, a step leases an arena with it, and a request
- * is then an index and a comparison. A step that departs from its sequence is served by the shared
- * pool from that request on. Memory asked for of the allocator itself always comes from the shared
- * pool.
+ * offset plan is made for the sequence of requests, with the largest size that was seen of each, a
+ * step leases an arena with it, and a request is then an index and a comparison. So one plan serves
+ * every batch size and length up to the largest. A request that is larger than its place is served
+ * by the shared pool, and the plan is raised. Memory asked for of the allocator itself always comes
+ * from the shared pool.
  *
  * <p>Closing it twice does nothing the second time. Tensors may outlive the step, and may be
  * released by other threads. A step is best closed by the thread that opened it: closed by another,

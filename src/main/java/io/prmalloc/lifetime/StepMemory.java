@@ -14,17 +14,18 @@ import io.prmalloc.Confinement;
  */
 public abstract class StepMemory extends Confinement {
 
-  // A planned step asks for the same sizes in the same order as the steps it was planned from. The
-  // plan gives every request a block beforehand; blocks of tensors that never live together share
-  // bytes. So request number i
+  // A planned step makes the same requests in the same order as the steps it was planned from, each
+  // of at most the size that was planned for it. The plan gives every request a block beforehand;
+  // blocks of tensors that never live together share bytes. So request number i
   //
-  //   1. has the size that the plan has for i, and
+  //   1. has at least one byte, and at most as many as the place that the plan has for i, and
   //   2. finds its block home, and those that had the same bytes last before it.
   //
   // The second is what keeps tensors apart whatever the user does: the plan's lifetimes are a guess
   // from earlier steps, and a tensor that is released late this time is seen here. (Blocks that had
-  // the bytes still earlier were found home when those were handed out.) The first that does not
-  // hold ends it: this request and all later ones of the step go another way.
+  // the bytes still earlier were found home when those were handed out.) A request for which one of
+  // them does not hold is not served here; what becomes of it, and of those that follow, is for the
+  // subclass to say.
   //
   // What is given back by its address comes in the same order, too, so of the block that came back
   // n-th in the step before it is asked whether it is at that address. To look the address up
@@ -33,7 +34,7 @@ public abstract class StepMemory extends Confinement {
 
   private static final Block[] NONE = {};
 
-  private final long[] sizesBytes;
+  private final long[] placesBytes;
   private final Block[] blocks;
   private final Block[][] before;
   private int next;
@@ -53,14 +54,14 @@ public abstract class StepMemory extends Confinement {
    *
    * <p>Threading: any thread.
    *
-   * @param sizesBytes bytes of each request, in order; not copied
+   * @param placesBytes the most bytes of each request, in order, from 1; not copied
    * @param blocks what each request gets, at least as large; confined to this; not copied
    * @param before the other blocks that have some of the same bytes and must be home; an entry may
    *     be null for none; not copied
    */
   @SuppressWarnings("this-escape") // nobody sees it before the constructor ends
-  protected StepMemory(long[] sizesBytes, Block[] blocks, Block[][] before) {
-    this.sizesBytes = sizesBytes;
+  protected StepMemory(long[] placesBytes, Block[] blocks, Block[][] before) {
+    this.placesBytes = placesBytes;
     this.blocks = blocks;
     this.before = before;
     this.returned = new Block[blocks.length];
@@ -72,15 +73,20 @@ public abstract class StepMemory extends Confinement {
     return planned != null ? planned : takeUnplanned(bytes);
   }
 
-  /** A block at home for the next request if that is as planned; else null, and so from then on. */
+  /** A block at home for the next request if that is as planned; else null, and nothing changes. */
   final Block takePlanned(long bytes) {
     int request = next;
-    return request < sizesBytes.length && sizesBytes[request] == bytes
+    return request < placesBytes.length && fits(bytes, placesBytes[request])
         ? takePlanned(request)
         : null;
   }
 
-  /** The address of the next request if that is as planned; else 0, and so from then on. */
+  /** Whether 0 < bytes <= placeBytes, by one question. No place is negative. */
+  private static boolean fits(long bytes, long placeBytes) {
+    return ((bytes - 1) | (placeBytes - bytes)) >= 0;
+  }
+
+  /** The address of the next request if that is as planned; else 0, and nothing changes. */
   final long takePlannedRaw(long bytes) {
     Block block = takePlanned(bytes);
     return block != null ? block.openAsOwner(bytes) : 0;
@@ -108,7 +114,7 @@ public abstract class StepMemory extends Confinement {
     return true;
   }
 
-  /** How many requests were served as planned so far. Threading: the owner. */
+  /** How many requests were served as planned before {@link #endPlan}. Threading: the owner. */
   protected final int served() {
     return next;
   }
@@ -119,7 +125,7 @@ public abstract class StepMemory extends Confinement {
     turn = 0;
   }
 
-  /** Sees to it that no further request is served as planned. Threading: the owner. */
+  /** Sends every further request of this step to {@link #takeUnplanned}. Threading: the owner. */
   protected final void endPlan() {
     next = Integer.MAX_VALUE;
   }

@@ -27,17 +27,17 @@ final class LearningStep extends StepMemory {
   }
 
   private final PlannedSteps owner;
-  private final StepSequence sequence;
+  private final KeyedSteps kind;
   private long[] sizesBytes = new long[64];
   private int[] ends = new int[64];
   private int requests;
   private boolean tooLong;
   private boolean over;
 
-  /** For a step of the calling thread. */
-  LearningStep(PlannedSteps owner, StepSequence sequence) {
+  /** For a step of the calling thread, or what is left of one. */
+  LearningStep(PlannedSteps owner, KeyedSteps kind) {
     this.owner = owner;
-    this.sequence = sequence;
+    this.kind = kind;
     takeOwnership();
   }
 
@@ -66,17 +66,34 @@ final class LearningStep extends StepMemory {
   }
 
   private synchronized void begin(Life life, long bytes) {
+    life.request = add(bytes);
+  }
+
+  /** Its number; −1 if there is no room for it. */
+  private int add(long bytes) {
     if (requests == MAX_REQUESTS) {
       tooLong = true;
-      life.request = -1;
-      return;
+      return -1;
     }
     if (requests == ends.length) {
       sizesBytes = Arrays.copyOf(sizesBytes, 2 * requests);
       ends = Arrays.copyOf(ends, 2 * requests);
     }
-    life.request = requests;
-    sizesBytes[requests++] = bytes;
+    sizesBytes[requests] = bytes;
+    return requests++;
+  }
+
+  /** Writes down a request that was served from elsewhere, and how long it is taken to live. */
+  synchronized void pass(long bytes, int end) {
+    int request = add(bytes);
+    if (request >= 0) {
+      ends[request] = end;
+    }
+  }
+
+  /** Writes down that such a request lives longer. */
+  synchronized void extend(int request, int end) {
+    ends[request] = Math.max(ends[request], end);
   }
 
   private synchronized void ended(int request) {
@@ -96,16 +113,17 @@ final class LearningStep extends StepMemory {
     if (own) {
       dropOwnership();
     }
-    sequence.learnt(own ? recording() : null);
+    kind.learnt(own ? recording() : null);
   }
 
-  private synchronized Recording recording() {
+  /** What it asked for, or null if that cannot be planned; nothing is written down any more. */
+  synchronized Recording recording() {
     over = true;
     if (tooLong || requests == 0) {
       return null;
     }
     for (int request = 0; request < requests; request++) {
-      if (ends[request] == 0) {
+      if (ends[request] == 0 || ends[request] > requests) {
         ends[request] = requests;
       }
     }

@@ -10,26 +10,29 @@ import io.prmalloc.lifetime.StepSource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The planned steps of a pool: which sequences of requests there are, and what they share.
+ * The planned steps of a pool: which kinds of them there are, and what they share.
  *
  * <p>Threading: any thread.
  */
 final class PlannedSteps implements StepSource {
 
-  // A sequence is told by the user's key and the size of the first request, so that a server whose
-  // requests differ in batch size from the first tensor on need not say anything. There are few of
-  // them, so they lie in an array that is searched from the front; it is replaced as a whole.
+  // What kind a step is of is told by the user's key alone, which may be null; within a kind there
+  // may be several structures (see KeyedSteps). There are few kinds, so they lie in an array that
+  // is
+  // searched from the front; it is replaced as a whole.
 
   private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
 
   /** More kinds of steps than this are not kept in mind at a time. */
-  static final int MAX_SEQUENCES = 64;
+  static final int MAX_KINDS = 64;
 
   /** What the pool does for steps. */
   interface Pool {
@@ -52,9 +55,9 @@ final class PlannedSteps implements StepSource {
   private final Executor executor;
   private final StepSettings settings;
 
-  private volatile StepSequence[] sequences = {};
+  private volatile KeyedSteps[] kinds = {};
 
-  /** What sequences counted that are not kept in mind any more. Under the lock. */
+  /** What kinds counted that are not kept in mind any more. Under the lock. */
   private final StepStats.Sum gone = new StepStats.Sum();
 
   private final PoolCounts goneCounts = new PoolCounts();
@@ -84,60 +87,60 @@ final class PlannedSteps implements StepSource {
 
   @Override
   public StepMemory lease(Object key, long firstBytes) {
-    StepSequence sequence =
-        settings.enabled() && !closed && !observed ? find(key, firstBytes) : null;
-    return sequence == null ? new SharedStep(this) : sequence.lease();
+    KeyedSteps kind = settings.enabled() && !closed && !observed ? find(key, firstBytes) : null;
+    return kind == null ? new SharedStep(this) : kind.lease(firstBytes);
   }
 
-  private StepSequence find(Object key, long firstBytes) {
-    StepSequence found = find(sequences, key, firstBytes);
-    return found != null || firstBytes <= 0 ? found : add(key, firstBytes);
+  private KeyedSteps find(Object key, long firstBytes) {
+    KeyedSteps found = find(kinds, key);
+    return found != null ? found : add(key, firstBytes);
   }
 
-  private static StepSequence find(StepSequence[] sequences, Object key, long firstBytes) {
-    for (StepSequence sequence : sequences) {
-      if (sequence.matches(key, firstBytes)) {
-        return sequence;
+  private static KeyedSteps find(KeyedSteps[] kinds, Object key) {
+    for (KeyedSteps kind : kinds) {
+      if (kind.matches(key)) {
+        return kind;
       }
     }
     return null;
   }
 
   /** Null if there is no room for one more. */
-  private synchronized StepSequence add(Object key, long firstBytes) {
-    StepSequence[] known = sequences;
-    StepSequence found = find(known, key, firstBytes);
+  private synchronized KeyedSteps add(Object key, long firstBytes) {
+    KeyedSteps[] known = kinds;
+    KeyedSteps found = find(known, key);
     if (found != null || closed) {
       return found;
     }
-    if (known.length == MAX_SEQUENCES) {
+    if (known.length == MAX_KINDS) {
       known = withoutUnused(known);
-      if (known.length == MAX_SEQUENCES) {
+      if (known.length == MAX_KINDS) {
         return null;
       }
     }
-    StepSequence added = new StepSequence(this, key, firstBytes);
-    StepSequence[] more = Arrays.copyOf(known, known.length + 1);
+    KeyedSteps added = new KeyedSteps(this, key, firstBytes);
+    KeyedSteps[] more = Arrays.copyOf(known, known.length + 1);
     more[known.length] = added;
-    sequences = more;
+    kinds = more;
     return added;
   }
 
   /** Second chance: one that was not used since the last time somebody looked here goes. */
-  private StepSequence[] withoutUnused(StepSequence[] known) {
-    for (StepSequence sequence : known) {
-      if (!sequence.wasUsed() && sequence.retire()) {
-        sequence.free();
-        sequence.addTo(gone);
-        sequence.addTo(goneCounts);
-        return Arrays.stream(known).filter(s -> s != sequence).toArray(StepSequence[]::new);
+  private KeyedSteps[] withoutUnused(KeyedSteps[] known) {
+    for (KeyedSteps kind : known) {
+      if (!kind.wasUsed() && kind.retire()) {
+        kind.free();
+        kind.addTo(gone);
+        kind.addTo(goneCounts);
+        return Arrays.stream(known).filter(other -> other != kind).toArray(KeyedSteps[]::new);
       }
     }
     return known;
   }
 
   /**
-   * Starts sequences with plans that were kept; what there is no room for is learnt as usual.
+   * Starts with plans that were kept; what there is no room for is learnt as usual. Of plans of one
+   * key the larger ones come first: steps that those serve need no other.
    *
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
    */
@@ -146,17 +149,24 @@ final class PlannedSteps implements StepSource {
     if (!settings.enabled() || isolation().roomBytes() > 0) {
       return;
     }
+    List<StepPlan> plans = new ArrayList<>();
+    IdentityHashMap<StepPlan, KeyedSteps> kindOf = new IdentityHashMap<>();
     for (KeptStep step : kept) {
       StepPlan plan = StepPlan.of(step);
-      StepSequence sequence = find(step.key(), plan.recording().sizeBytes(0));
-      if (sequence != null) {
-        sequence.adopt(plan);
+      plans.add(plan);
+      kindOf.put(plan, find(step.key(), plan.recording().sizeBytes(0)));
+    }
+    plans.sort(StepPlan.LARGEST_FIRST);
+    for (StepPlan plan : plans) {
+      KeyedSteps kind = kindOf.get(plan);
+      if (kind != null) {
+        kind.adopt(plan);
       }
     }
   }
 
   List<KeptStep> keep() {
-    return Arrays.stream(sequences).flatMap(sequence -> sequence.keep().stream()).toList();
+    return Arrays.stream(kinds).flatMap(kind -> kind.keep().stream()).toList();
   }
 
   @Override
@@ -231,8 +241,8 @@ final class PlannedSteps implements StepSource {
 
   /** Closes the block at an address, if it is one of a planned step and out. */
   boolean closeRaw(long address) {
-    for (StepSequence sequence : sequences) {
-      if (sequence.closeRaw(address)) {
+    for (KeyedSteps kind : kinds) {
+      if (kind.closeRaw(address)) {
         return true;
       }
     }
@@ -242,43 +252,44 @@ final class PlannedSteps implements StepSource {
   /** Gives back the arenas that no step has wanted for so long; how many bytes those were. */
   long trim(long idleNanos) {
     long released = 0;
-    for (StepSequence sequence : sequences) {
-      released += sequence.releaseIdle(idleNanos);
+    for (KeyedSteps kind : kinds) {
+      released += kind.releaseIdle(idleNanos);
     }
     return released;
   }
 
   synchronized StepStats stats() {
-    StepStats.Sum sum = gone.copy();
-    for (StepSequence sequence : sequences) {
-      sequence.addTo(sum);
+    StepStats.Sum sum = new StepStats.Sum();
+    sum.add(gone);
+    for (KeyedSteps kind : kinds) {
+      kind.addTo(sum);
     }
     return sum.toStats();
   }
 
   /** The kinds that are kept in mind, in the order in which they came. */
   List<StepKind> kinds() {
-    return Arrays.stream(sequences).map(StepSequence::kind).toList();
+    return Arrays.stream(kinds).map(KeyedSteps::kind).toList();
   }
 
   synchronized void addTo(PoolCounts counts) {
     counts.addPast(goneCounts);
-    for (StepSequence sequence : sequences) {
-      sequence.addTo(counts);
+    for (KeyedSteps kind : kinds) {
+      kind.addTo(counts);
     }
   }
 
   synchronized void clearPeaks() {
     goneCounts.largestBytes = 0;
-    for (StepSequence sequence : sequences) {
-      sequence.clearLargest();
+    for (KeyedSteps kind : kinds) {
+      kind.clearLargest();
     }
   }
 
   /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
   synchronized boolean retire() {
     closed = true;
-    StepSequence[] known = sequences;
+    KeyedSteps[] known = kinds;
     for (int i = 0; i < known.length; i++) {
       if (!known[i].retire()) {
         for (int j = 0; j < i; j++) {
@@ -294,16 +305,16 @@ final class PlannedSteps implements StepSource {
   /** Undoes {@link #retire}. */
   synchronized void reopen() {
     closed = false;
-    for (StepSequence sequence : sequences) {
-      sequence.reopen();
+    for (KeyedSteps kind : kinds) {
+      kind.reopen();
     }
   }
 
   /** Gives every arena back, whatever is in use. */
   synchronized void free() {
     closed = true;
-    for (StepSequence sequence : sequences) {
-      sequence.free();
+    for (KeyedSteps kind : kinds) {
+      kind.free();
     }
   }
 }

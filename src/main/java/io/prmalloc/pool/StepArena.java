@@ -5,7 +5,11 @@ import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
 import io.prmalloc.plan.PlanMemory;
+import io.prmalloc.pool.StepPlan.Recording;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -32,11 +36,23 @@ final class StepArena extends StepMemory {
   // The state is written with release when a step ends and acquired by the compare-and-set of the
   // next lease, so that all plain fields change hands with it.
 
+  // A step that departs, that is, has a request that is not as planned, is watched from there on:
+  // every request comes here and is written down, so that the plan can be raised. It is served from
+  // the plan all the same where that can be, and else by a block that tells when it comes back. For
+  // that the following holds at any time:
+  // a tensor that is out lies in a block that was the last to be passed that has these bytes, or
+  // the block is one of those that are late. A block is passed when its request is served from it,
+  // or from elsewhere; those that had its bytes before it are looked at in both cases, and if they
+  // are out they are late. So a request is served if its block is home, the ones that had its bytes
+  // before it are, and no late one has bytes in common with it.
+
   private static final int FREE = 0;
   private static final int LEASED = 1;
   private static final int LINGERING = 2;
   private static final int GIVEN_UP = 3;
   private static final int GONE = 4;
+
+  private static final Logger LOGGER = System.getLogger(StepArena.class.getName());
 
   private static final VarHandle STATE;
 
@@ -78,10 +94,25 @@ final class StepArena extends StepMemory {
   @SuppressWarnings("UnusedVariable") // through STATE
   private int state;
 
-  private boolean departed;
+  private long firstBytes;
   private Thread lessee;
   private long steps;
   private long lastStepNanos;
+  private long lastLookNanos;
+
+  /** The most bytes of a use before {@link Block#clearLargest} was called to look at others. */
+  private long largestBefore;
+
+  /** What the step asks for, from where it departed; null before. */
+  private LearningStep seen;
+
+  /** Of the step that departed, the next request. */
+  private int request;
+
+  // Blocks that are late, and the requests of which they are.
+  private int[] late = new int[4];
+  private int[] lateRequests = new int[4];
+  private int lateBlocks;
 
   private StepArena(
       StepSequence sequence, StepPlan plan, PlanMemory memory, Block[] taken, Block[][] before) {
@@ -105,6 +136,7 @@ final class StepArena extends StepMemory {
       before[request] = blocksOf(plan.before(request));
     }
     this.lastStepNanos = System.nanoTime();
+    this.lastLookNanos = lastStepNanos;
   }
 
   private Block[] blocksOf(int[] numbers) {
@@ -126,8 +158,24 @@ final class StepArena extends StepMemory {
    */
   static StepArena reserve(StepSequence sequence, StepPlan plan, SubAllocator source) {
     PlanMemory memory = PlanMemory.reserve(plan.offsets(), source);
+    if (sequence.varies()
+        && source.isResident()
+        && !source.isGuarded()
+        && OperatingSystem.callsNativeSilently()) {
+      memory.regions().forEach(StepArena::discard);
+    }
     int requests = plan.requests();
     return new StepArena(sequence, plan, memory, new Block[requests], new Block[requests][]);
+  }
+
+  /** What smaller steps do not touch costs no memory then. */
+  private static void discard(MemoryRegion region) {
+    try {
+      region.discard(0, region.sizeBytes());
+    } catch (IllegalStateException refused) {
+      // Locked memory, say: then it is resident because somebody wants it so.
+      LOGGER.log(Level.DEBUG, "the arena of a step stays in memory", refused);
+    }
   }
 
   StepPlan plan() {
@@ -162,31 +210,142 @@ final class StepArena extends StepMemory {
 
   private void start() {
     lessee = Thread.currentThread();
-    departed = false;
+    seen = null;
     restart();
     takeOwnership();
   }
 
+  /** Says the size of the first request. Threading: the owner. */
+  void begin(long bytes) {
+    firstBytes = bytes;
+  }
+
+  /** What {@link #begin} said of the last step. Threading: the thread that ended it. */
+  long firstBytes() {
+    return firstBytes;
+  }
+
+  // No bytes lie nowhere, so they are not planned, and a step that wants them goes on.
+
   @Override
   protected Block takeUnplanned(long bytes) {
-    depart(bytes);
-    return sequence.owner().takeShared(bytes, StepPlan.ALIGNMENT);
+    if (bytes <= 0) {
+      return sequence.owner().takeShared(bytes, StepPlan.ALIGNMENT);
+    }
+    Block block = takeDeparted(bytes);
+    if (block == null) {
+      block = seen.takeUnplanned(bytes);
+      sequence.countDeparted();
+    } else {
+      seen.pass(bytes, plan.recording().end(request));
+    }
+    request++;
+    return block;
   }
 
   @Override
   protected long takeUnplannedRaw(long bytes) {
-    depart(bytes);
-    return sequence.owner().takeSharedRaw(bytes);
+    if (bytes <= 0) {
+      return sequence.owner().takeSharedRaw(bytes);
+    }
+    Block block = takeDeparted(bytes);
+    long address;
+    if (block == null) {
+      address = seen.takeUnplannedRaw(bytes);
+      sequence.countDeparted();
+    } else {
+      address = block.openAsOwner(bytes);
+      seen.pass(bytes, plan.recording().end(request));
+    }
+    if (address != 0) {
+      request++;
+    }
+    return address;
   }
 
-  /** No bytes lie nowhere, so they are not planned, and a step that wants them goes on. */
-  private void depart(long bytes) {
-    if (bytes > 0 && !departed) {
-      departed = true;
-      // What was served is looked at once more at the end, for then the blocks that were to follow
-      // have not vouched for it.
-      endPlan();
+  /** The block of the next request of a step that departs or has departed; null for none. */
+  private Block takeDeparted(long bytes) {
+    if (seen == null) {
+      depart();
     }
+    if (request >= plan.requests()) {
+      return null;
+    }
+    int block = plan.blockOf(request);
+    lookAtLate();
+    noteLate(block);
+    int[] before = plan.before(request);
+    if (before != null) {
+      for (int other : before) {
+        noteLate(other);
+      }
+    }
+    return bytes <= plan.recording().sizeBytes(request) && isClear(block) ? blocks[block] : null;
+  }
+
+  /** Of the requests that were served as planned, the sizes are those of the blocks' last uses. */
+  private void depart() {
+    int served = served();
+    endPlan();
+    lateBlocks = 0;
+    seen = new LearningStep(sequence.owner(), sequence.kind());
+    for (request = 0; request < served; request++) {
+      long bytes = blocks[plan.blockOf(request)].sizeBytes();
+      long most = plan.recording().sizeBytes(request);
+      seen.pass(Math.max(1, Math.min(bytes, most)), plan.recording().end(request));
+    }
+  }
+
+  /** Those that are still out live longer; the others are late no more. */
+  private void lookAtLate() {
+    int out = 0;
+    for (int i = 0; i < lateBlocks; i++) {
+      if (!blocks[late[i]].isAtHome()) {
+        seen.extend(lateRequests[i], request + 1);
+        late[out] = late[i];
+        lateRequests[out++] = lateRequests[i];
+      }
+    }
+    lateBlocks = out;
+  }
+
+  private void noteLate(int block) {
+    if (blocks[block].isAtHome() || isLate(block)) {
+      return;
+    }
+    if (lateBlocks == late.length) {
+      late = Arrays.copyOf(late, 2 * lateBlocks);
+      lateRequests = Arrays.copyOf(lateRequests, 2 * lateBlocks);
+    }
+    int its = request - 1;
+    while (plan.blockOf(its) != block) {
+      its--;
+    }
+    seen.extend(its, request + 1);
+    late[lateBlocks] = block;
+    lateRequests[lateBlocks++] = its;
+  }
+
+  private boolean isLate(int block) {
+    for (int i = 0; i < lateBlocks; i++) {
+      if (late[i] == block) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether no late block has bytes in common with this one, nor is it. */
+  private boolean isClear(int block) {
+    long begin = plan.blockOffset(block);
+    long end = begin + plan.blockBytes(block);
+    for (int i = 0; i < lateBlocks; i++) {
+      long lateBegin = plan.blockOffset(late[i]);
+      if (lateBegin < end && begin < lateBegin + plan.blockBytes(late[i])) {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override
@@ -227,14 +386,31 @@ final class StepArena extends StepMemory {
       sequence.gaveUp(this);
       return;
     }
-    boolean whole = !departed && served() == plan.requests();
     steps++;
     lastStepNanos = System.nanoTime();
+    boolean departed = seen != null;
+    Recording recording = departed ? seen.recording() : null;
+    if (lastStepNanos - lastLookNanos > sequence.lookNanos()) {
+      lastLookNanos = lastStepNanos;
+      sequence.used(plan, takeLargest(), lastStepNanos);
+    }
     dropOwnership();
     lessee = null;
+    boolean whole = !departed && served() == plan.requests();
     boolean home = whole ? areHome(plan.last()) : allHome();
     STATE.setRelease(this, home ? FREE : LINGERING);
-    sequence.ended(this, whole);
+    sequence.ended(this, departed, recording);
+  }
+
+  /** The most bytes of each block's uses since this was asked last. */
+  private long[] takeLargest() {
+    long[] most = new long[blocks.length];
+    for (int block = 0; block < most.length; block++) {
+      most[block] = blocks[block].largestBytes();
+      largestBefore = Math.max(largestBefore, most[block]);
+      blocks[block].clearLargest();
+    }
+    return most;
   }
 
   private boolean areHome(int[] numbers) {
@@ -324,6 +500,7 @@ final class StepArena extends StepMemory {
 
   /** Adds what stays to be known of an arena that is gone. */
   void addUsesTo(PoolCounts counts) {
+    counts.largestBytes = Math.max(counts.largestBytes, largestBefore);
     for (Block block : blocks) {
       counts.uses += block.uses();
       counts.largestBytes = Math.max(counts.largestBytes, block.largestBytes());
@@ -335,9 +512,11 @@ final class StepArena extends StepMemory {
       counts.add(block);
     }
     counts.peakBytes += bytes();
+    counts.largestBytes = Math.max(counts.largestBytes, largestBefore);
   }
 
   void clearLargest() {
+    largestBefore = 0;
     for (Block block : blocks) {
       block.clearLargest();
     }

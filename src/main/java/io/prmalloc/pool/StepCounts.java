@@ -4,15 +4,20 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What one kind of steps has counted, also of arenas that are gone.
+ * What steps of one kind or structure have counted, also of arenas that are gone.
  *
- * <p>Threading: the adders any thread; the rest under the lock of the sequence.
+ * <p>Threading: the adders any thread; the rest under the lock of the owner.
  */
 final class StepCounts {
 
   final LongAdder departures = new LongAdder();
   final LongAdder unplannedSteps = new LongAdder();
   final LongAdder replans = new LongAdder();
+  final LongAdder raised = new LongAdder();
+  final LongAdder lowered = new LongAdder();
+
+  /** Requests that a step with an arena was served from elsewhere. */
+  final LongAdder departedRequests = new LongAdder();
 
   private long stepsOfGoneArenas;
   private final PoolCounts gone = new PoolCounts();
@@ -30,7 +35,10 @@ final class StepCounts {
       sum.arenaBytes += arena.bytes();
     }
     sum.arenas += arenas.size();
-    sum.replans += replans.sum();
+    sum.replans += replans.sum() + raised.sum() + lowered.sum();
+    sum.raisedPlans += raised.sum();
+    sum.loweredPlans += lowered.sum();
+    sum.departedRequests += departedRequests.sum();
     sum.departedSteps += departures.sum();
     sum.unplannedSteps += unplannedSteps.sum();
   }

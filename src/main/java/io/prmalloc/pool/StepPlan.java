@@ -6,6 +6,7 @@ import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,6 +36,13 @@ final class StepPlan {
 
   /** What every offset is a multiple of. */
   static final long ALIGNMENT = Allocator.DEFAULT_ALIGNMENT;
+
+  /** By load. */
+  static final Comparator<StepPlan> LARGEST_FIRST =
+      Comparator.<StepPlan>comparingLong(plan -> plan.recording.loadBytes()).reversed();
+
+  /** The most bytes of a block: what fits an int, and is such a multiple. */
+  private static final long MAX_BYTES = Integer.MAX_VALUE & -ALIGNMENT;
 
   private record Place(long offset, long bytes) {}
 
@@ -122,6 +130,7 @@ final class StepPlan {
     return new KeptStep(key, recording.sizesBytes, recording.ends, offsets.offsets());
   }
 
+  /** What it has places for: of each request the most bytes and the longest life. */
   Recording recording() {
     return recording;
   }
@@ -161,6 +170,23 @@ final class StepPlan {
     return last;
   }
 
+  /**
+   * What was used of this plan.
+   *
+   * @param largest the most bytes that each block was asked for, 0 if it was not
+   */
+  Recording used(long[] largest) {
+    long[] sizes = new long[requests()];
+    int used = 0;
+    for (int request = 0; request < sizes.length; request++) {
+      long bytes = largest[blockOf[request]];
+      used = bytes > 0 ? request + 1 : used;
+      // No request has no bytes. What lies between others that were used stays in the plan.
+      sizes[request] = Math.max(1, bytes);
+    }
+    return new Recording(sizes, recording.ends, recording.roomBytes).first(used);
+  }
+
   @Override
   public String toString() {
     return "StepPlan[" + requests() + " requests, " + offsets.totalBytes() + " bytes]";
@@ -177,7 +203,7 @@ final class StepPlan {
     private final int roomBytes;
 
     /**
-     * @param sizesBytes bytes of each request, from 1
+     * @param sizesBytes bytes of each request, from 1; not copied
      * @param ends how many requests had been made when each was released, its own among them; the
      *     number of all of them for one that outlived the step
      * @param roomBytes what every request needs beside its bytes
@@ -210,18 +236,77 @@ final class StepPlan {
       return ends[request];
     }
 
+    /** The most bytes that live at once, each block whole. */
+    long loadBytes() {
+      long[] endingBytes = new long[requests() + 1];
+      long now = 0;
+      long most = 0;
+      for (int request = 0; request < requests(); request++) {
+        long bytes = blockBytes(request);
+        endingBytes[ends[request]] += bytes;
+        now += bytes - endingBytes[request];
+        most = Math.max(most, now);
+      }
+      return most;
+    }
+
+    /** The first requests, at most so many; a life that is longer ends with them. */
+    Recording first(int most) {
+      if (most >= requests()) {
+        return this;
+      }
+      int[] shorter = Arrays.copyOf(ends, most);
+      Arrays.setAll(shorter, request -> Math.min(shorter[request], most));
+      return new Recording(Arrays.copyOf(sizesBytes, most), shorter, roomBytes);
+    }
+
     /** Whether the same was asked for in the same order. */
     boolean repeats(Recording other) {
       return Arrays.equals(sizesBytes, other.sizesBytes);
     }
 
-    /** The same requests, each living as long as in the one of the two where it lived longer. */
-    Recording longest(Recording other) {
-      int[] longest = ends.clone();
-      for (int request = 0; request < longest.length; request++) {
-        longest[request] = Math.max(longest[request], other.ends[request]);
+    /** Whether a plan for this has a place for each request of another step. */
+    boolean fits(Recording other) {
+      boolean fits = other.requests() <= requests();
+      for (int request = 0; fits && request < other.requests(); request++) {
+        fits = other.sizesBytes[request] <= sizesBytes[request];
       }
-      return new Recording(sizesBytes, longest, roomBytes);
+      return fits;
+    }
+
+    /** Whether a plan for this serves another step. */
+    boolean covers(Recording other) {
+      boolean covers = fits(other);
+      for (int request = 0; covers && request < other.requests(); request++) {
+        covers = other.ends[request] <= ends[request];
+      }
+      return covers;
+    }
+
+    /**
+     * The requests of both, each as large and as long-lived as in the one where it is more so.
+     * Where one of them has fewer requests, the rest is as in the other.
+     */
+    Recording envelope(Recording other) {
+      Recording longer = other.requests() > requests() ? other : this;
+      Recording shorter = longer == this ? other : this;
+      long[] sizes = longer.sizesBytes.clone();
+      int[] latest = longer.ends.clone();
+      for (int request = 0; request < shorter.requests(); request++) {
+        sizes[request] = Math.max(sizes[request], shorter.sizesBytes[request]);
+        latest[request] = Math.max(latest[request], shorter.ends[request]);
+      }
+      return new Recording(sizes, latest, roomBytes);
+    }
+
+    /** The same with every size times a factor, from 1, and rounded up to {@link #ALIGNMENT}. */
+    Recording times(double factor) {
+      long[] sizes = sizesBytes.clone();
+      for (int request = 0; request < sizes.length; request++) {
+        long larger = ((long) (sizes[request] * factor) + ALIGNMENT - 1) & -ALIGNMENT;
+        sizes[request] = Math.max(sizes[request], Math.min(larger, MAX_BYTES - roomBytes));
+      }
+      return new Recording(sizes, ends, roomBytes);
     }
   }
 }

@@ -3,8 +3,6 @@ package io.prmalloc.pool;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.jfr.FlightEvents.PlanKind;
-import io.prmalloc.kept.KeptStep;
-import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
@@ -14,68 +12,63 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 
 /**
- * The steps of one kind: those with the same key and the same size of the first request. First they
- * are learnt, then planned; if they never repeat, or no longer do, they are served by the shared
- * pool.
+ * The steps of one structure: the same requests in the same order, of any sizes. Serves them from a
+ * plan for the largest size that was seen of each request.
  *
  * <p>Threading: any thread.
  */
 final class StepSequence {
 
-  // LEARNING   each step writes down its requests and is served by regions of its own. After
-  //            REPEATS steps in a row that asked for the same, the plan is made, on the planner's
-  //            executor; steps go on writing down meanwhile. A tensor's life is the longest one
-  //            that was seen.
-  // PLANNED    a step leases an arena. If none is free one more is made on that executor, up to a
-  //            limit; if it is not there at once the step gets shared memory.
-  // SHARED     steps are served by the shared pool, and nothing is written down. After a while
-  //            they are learnt again; each time that was in vain, it takes twice as long.
+  // The envelope is what was seen: of each request the largest size and the longest life. Its load
+  // is the most bytes that live at once in it, and so the least that any plan for it needs. A step
+  // is of this structure if the load of both together is at most SAME times that of the one that
+  // has the larger: where sizes change together, as those of a model do with its batch, that is 1.
   //
-  // From PLANNED it goes back to LEARNING when DEPARTURES of the last 32 steps departed from the
-  // plan: so often that the traffic has changed, and not so seldom that a step cut short by an
-  // error, or a request of another model once in a while, makes a good plan go. The old arenas go
-  // when they are home.
+  // Raising. A request that is larger than its place says that the plan is too low. The plan that
+  // takes over has a load that is larger by GROWTH at least, so the number of plans is logarithmic
+  // in the largest load. It is exactly the envelope's if that is larger by so much already, as
+  // after a change from one batch size to another; but if sizes changed more often than once they
+  // will do so again, and the plan is made larger than what was seen. Steps that are longer by an
+  // eighth are planned anew at once, too; tensors that are released later than planned, and steps
+  // that are a bit longer, when DEPARTURES of the last 32 steps departed for such a reason.
+  //
+  // Lowering. Blocks know the largest size of their uses. It is read a few times in the time after
+  // which idle arenas go, by a step that ends, and cleared. If in all that time the load of what
+  // was used was less than LOW times that of the plan, it is made anew for what was used. When it
+  // was raised again after that, the next time is twice as long.
+  //
+  // A step leases an arena. If none is free one more is made on the planner's executor, up to a
+  // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
+  // replaced go when they are home.
 
   private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
 
-  /** So many steps in a row must have asked for the same. */
-  static final int REPEATS = 3;
+  /** Steps of one structure have at most so many times the load of the larger one together. */
+  static final double SAME = 1.1;
 
-  /** So many steps are learnt in vain before it is given up for a while. */
-  static final int MAX_LEARNING_STEPS = 24;
+  /** By how much a plan that is raised grows at least. */
+  static final double GROWTH = 1.125;
 
-  /** So many of the last 32 steps must have departed for the plan to go. */
-  static final int DEPARTURES = 8;
+  /** Of how much of a plan's load less must be used for it to be lowered. */
+  static final double LOW = 0.8;
 
-  /** So many steps are shared before they are learnt again, the first time. */
-  static final int MIN_SHARED_STEPS = 256;
-
-  private static final int MAX_SHARED_STEPS = 1 << 20;
   private static final int MAX_GIVEN_UP = 3;
+
+  /** The wait before a plan is lowered is doubled so often. */
+  private static final int MAX_DOUBLINGS = 6;
 
   /** How often idle arenas are looked for in the time after which they go. */
   private static final int IDLE_LOOKS = 4;
 
-  private enum Phase {
-    LEARNING,
-    PLANNED,
-    SHARED
-  }
-
   private static final StepArena[] NO_ARENAS = {};
 
+  private final KeyedSteps kind;
   private final PlannedSteps owner;
-  private final Object key;
-  private final long firstBytes;
 
   /** Read without the lock by every lease. */
   private volatile StepArena[] arenas = NO_ARENAS;
-
-  private volatile Phase phase = Phase.LEARNING;
 
   /** Whether a step that ends has to look after more than itself. */
   private volatile boolean troubled;
@@ -90,53 +83,69 @@ final class StepSequence {
   /** Written under the lock. */
   private volatile StepPlan plan;
 
-  // Under the lock of this object. The executor is asked without it, for that may do its work at
-  // once and on the same thread.
-  private final StepRepeats latest = new StepRepeats();
+  /** Whether a plan is being made, or about to be. Written under the lock. */
   private volatile boolean planning;
+
+  // Under the lock of this object. The executor is asked without it, for that may do its work at
+  // once and on the same thread; so is the kind, whose lock is taken first.
   private volatile boolean growing;
+  private Recording envelope;
+  private Recording latest;
+  private int count;
+  private int changes;
+  private boolean lowering;
+  private int doublings;
+  private int failures;
   private int outcomes;
-  private int sharedSteps;
-  private int sharedStepsWanted = MIN_SHARED_STEPS;
   private int givenUp;
+  private boolean freed;
   private final List<StepArena> leaving = new ArrayList<>();
 
-  StepSequence(PlannedSteps owner, Object key, long firstBytes) {
-    this.owner = owner;
-    this.key = key;
-    this.firstBytes = firstBytes;
+  /** The largest size of each block of the plan since the window began; null for no window. */
+  private long[] largest;
+
+  private long windowBegin;
+
+  StepSequence(KeyedSteps kind) {
+    this.kind = kind;
+    this.owner = kind.owner();
   }
 
-  boolean matches(Object itsKey, long itsFirstBytes) {
-    return firstBytes == itsFirstBytes && Objects.equals(key, itsKey);
-  }
-
-  /** Memory for a step of the calling thread. */
-  StepMemory lease() {
+  /** An arena for a step of the calling thread, or null. */
+  StepArena lease(long firstBytes) {
     if (!used) {
       used = true;
     }
     StepArena arena = leaseArena();
-    if (arena == null && phase == Phase.PLANNED) {
+    if (arena == null) {
       grow();
       // It is there already if the executor does its work at once. A step that went without it
       // could take so long that the arena would go as idle.
       arena = leaseArena();
     }
     if (arena != null) {
-      return arena;
+      arena.begin(firstBytes);
     }
-    counts.unplannedSteps.increment();
-    return phase == Phase.LEARNING ? new LearningStep(owner, this) : share();
+    return arena;
+  }
+
+  /** Whether there is a plan. */
+  boolean isPlanned() {
+    return plan != null;
+  }
+
+  /** Whether a plan is being made. */
+  boolean isPlanning() {
+    return planning;
   }
 
   /**
-   * Whether a step that found no arena is one of few: there will be one for it. Then it gets
-   * regions of its own, as one that is learnt; or else the shared pool would make a plan for what
-   * it will not be asked for again.
+   * Whether a step that found no arena is one of few: there will be one for it. Then it gets blocks
+   * of its own, as one that is learnt; or else the shared pool would make a plan for what it will
+   * not be asked for again.
    */
-  private boolean isGrowing() {
-    return phase == Phase.PLANNED && arenas.length < owner.maxArenas() && !owner.isPooling();
+  boolean isGrowing() {
+    return isPlanned() && arenas.length < owner.maxArenas() && !owner.isPooling();
   }
 
   private StepArena leaseArena() {
@@ -153,18 +162,6 @@ final class StepSequence {
     return null;
   }
 
-  private StepMemory share() {
-    noteShared();
-    return isGrowing() ? new LearningStep(owner, this) : new SharedStep(owner);
-  }
-
-  private synchronized void noteShared() {
-    if (phase == Phase.SHARED && ++sharedSteps >= sharedStepsWanted) {
-      sharedStepsWanted = Math.min(MAX_SHARED_STEPS, 2 * sharedStepsWanted);
-      startLearning();
-    }
-  }
-
   /** Has one more arena made, up to the limit. */
   private void grow() {
     StepPlan wanted = wanted();
@@ -175,89 +172,136 @@ final class StepSequence {
 
   /** The plan of which one more arena is wanted, or null. */
   private synchronized StepPlan wanted() {
-    if (phase != Phase.PLANNED || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
+    if (plan == null || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
       return null;
     }
     growing = true;
     return plan;
   }
 
-  private void startLearning() {
-    phase = Phase.LEARNING;
-    latest.begin();
+  /** How many steps were taken in. */
+  synchronized int count() {
+    return count;
   }
 
   /**
-   * A step that was learnt has ended.
-   *
-   * @param step what it asked for, or null if that cannot be planned
+   * The load of the envelope and a step together, as a multiple of the larger of theirs; infinite
+   * if nothing was taken in.
    */
-  void learnt(Recording step) {
-    if (isToBePlanned(step) && !owner.later(this::makePlan)) {
+  synchronized double growthBy(Recording step) {
+    if (envelope == null) {
+      return Double.POSITIVE_INFINITY;
+    }
+    if (envelope.repeats(step)) {
+      return 1;
+    }
+    long most = Math.max(envelope.loadBytes(), step.loadBytes());
+    return (double) envelope.envelope(step).loadBytes() / most;
+  }
+
+  /** Takes in a step of this structure. */
+  synchronized void takeIn(Recording step) {
+    if (latest != null && !latest.repeats(step)) {
+      changes++;
+    }
+    envelope = envelope == null ? step : envelope.envelope(step);
+    latest = step;
+    count++;
+  }
+
+  /** Whether the plan serves such a step. */
+  synchronized boolean covers(Recording step) {
+    return plan != null && plan.recording().covers(step);
+  }
+
+  /** Has a plan made if there is none yet that is right; not under the kind's lock. */
+  void planIfWanted() {
+    if (isToBePlanned() && !owner.later(this::makePlan)) {
       planning = false;
     }
   }
 
-  private synchronized boolean isToBePlanned(Recording step) {
-    if (phase != Phase.LEARNING) {
-      return false;
-    }
-    latest.add(step);
-    if (latest.count() >= REPEATS && !planning) {
-      planning = true;
-      return true;
-    }
-    if (latest.steps() >= MAX_LEARNING_STEPS && latest.count() < REPEATS) {
-      stopPlanning();
-    }
-    return false;
+  private synchronized boolean isToBePlanned() {
+    boolean wanted = !planning && !freed && (plan == null ? isLearnt() : isTooLow());
+    planning |= wanted;
+    return wanted;
   }
 
-  private void stopPlanning() {
-    phase = Phase.SHARED;
-    sharedSteps = 0;
-    latest.begin();
+  private boolean isLearnt() {
+    return count >= KeyedSteps.REPEATS;
+  }
+
+  private boolean isTooLow() {
+    // What failed is tried again after twice as many departures each time.
+    if (failures > 0 && (count & ((1 << failures) - 1)) != 0) {
+      return false;
+    }
+    Recording planned = plan.recording();
+    return !hasPlaces(planned)
+        || envelope.requests() >= GROWTH * planned.requests()
+        || (Integer.bitCount(outcomes) >= KeyedSteps.DEPARTURES && !planned.covers(envelope));
+  }
+
+  /** Whether no request of the envelope is larger than its place, if it has one. */
+  private boolean hasPlaces(Recording planned) {
+    return planned.fits(envelope.first(planned.requests()));
+  }
+
+  /** What the next plan is to be for. */
+  private synchronized Recording places() {
+    boolean raised = plan != null && !lowering && !hasPlaces(plan.recording());
+    double factor = changes > 1 ? GROWTH : 1;
+    if (raised) {
+      double least = GROWTH * plan.recording().loadBytes();
+      factor = Math.max(factor, least / envelope.loadBytes());
+    }
+    return factor > 1 ? envelope.times(factor) : envelope;
   }
 
   private void makePlan() {
-    Recording planned;
-    synchronized (this) {
-      planned = latest.recording();
-      if (planned == null) {
-        planning = false;
-        return;
-      }
-    }
     StepPlan made = null;
     StepArena first = null;
     try {
-      made = new StepPlan(planned, StepPlacer.place(StepPlan.records(planned)));
-      first = StepArena.reserve(this, made, owner.source());
+      Recording places = places();
+      made = new StepPlan(places, StepPlacer.place(StepPlan.records(places)));
+      first = reserve(made);
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.WARNING, "no memory for a planned step, going on without", e);
     } finally {
-      planned(planned, made, first);
+      planned(made, first);
+      kind.planned(this);
     }
+    if (first == null) {
+      return;
+    }
+    // Steps may have asked for more meanwhile.
+    planIfWanted();
     if (isServing(made) && !owner.planningTime().isZero()) {
       improve(made);
     }
   }
 
-  private synchronized void planned(Recording planned, StepPlan made, StepArena first) {
+  private StepArena reserve(StepPlan made) {
+    return StepArena.reserve(this, made, owner.source());
+  }
+
+  private synchronized void planned(StepPlan made, StepArena first) {
     planning = false;
-    if (owner.isClosed() || phase != Phase.LEARNING || first == null) {
-      if (first != null) {
-        first.tryRelease();
-      }
-      if (phase == Phase.LEARNING) {
-        stopPlanning();
-      }
+    boolean lowered = lowering;
+    lowering = false;
+    if (first == null) {
+      failures = Math.min(failures + 1, MAX_DOUBLINGS);
       return;
     }
-    if (!latest.isOf(planned)) {
-      // The traffic has changed while the plan was made.
+    failures = 0;
+    if (owner.isClosed() || freed) {
       first.tryRelease();
       return;
+    }
+    if (plan != null) {
+      (lowered ? counts.lowered : counts.raised).increment();
+      doublings = lowered ? Math.min(doublings + 1, MAX_DOUBLINGS) : doublings;
+      dropPlan();
     }
     serve(made, first);
   }
@@ -266,9 +310,9 @@ final class StepSequence {
     FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     plan = made;
     outcomes = 0;
+    largest = null;
     // Release: publishes the arena; its acquire is the read in lease.
     arenas = new StepArena[] {first};
-    phase = Phase.PLANNED;
     owner.noteReserved();
   }
 
@@ -279,13 +323,13 @@ final class StepSequence {
       return;
     }
     OffsetsAssignment better =
-        StepPlacer.improve(records, owner.planningTime(), () -> !isServing(served));
+        StepPlacer.improve(records, owner.planningTime(), () -> planning || !isServing(served));
     if (better.totalBytes() >= served.offsets().totalBytes()) {
       return;
     }
     try {
       StepPlan made = new StepPlan(served.recording(), better);
-      replace(served, made, StepArena.reserve(this, made, owner.source()));
+      replace(served, made, reserve(made));
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
     }
@@ -307,13 +351,16 @@ final class StepSequence {
 
   /** Starts with a plan made elsewhere. */
   synchronized void adopt(StepPlan kept) {
-    serve(kept, StepArena.reserve(this, kept, owner.source()));
+    envelope = kept.recording();
+    latest = envelope;
+    count = KeyedSteps.REPEATS;
+    serve(kept, reserve(kept));
   }
 
   private void addArena(StepPlan wanted) {
     StepArena made = null;
     try {
-      made = StepArena.reserve(this, wanted, owner.source());
+      made = reserve(wanted);
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.DEBUG, "no memory for one more planned step", e);
     } finally {
@@ -336,30 +383,92 @@ final class StepSequence {
     owner.noteReserved();
   }
 
-  /** A step has ended on its own thread. */
-  void ended(StepArena arena, boolean whole) {
-    if (!whole || troubled) {
-      note(arena, whole);
+  /**
+   * A step has ended on its own thread.
+   *
+   * @param departed whether it departed from the plan
+   * @param step what it asked for then, or null if that cannot be planned
+   */
+  void ended(StepArena arena, boolean departed, Recording step) {
+    if (departed || troubled) {
+      note(departed);
+    }
+    if (departed) {
+      departed(arena, step);
+    } else {
+      kind.remember(arena.firstBytes(), this);
+      kind.known();
     }
     if (arena.lastStepNanos() - lastIdleLook > owner.idleNanos() / IDLE_LOOKS) {
       releaseIdle(owner.idleNanos());
     }
   }
 
-  private synchronized void note(StepArena arena, boolean whole) {
-    if (!whole) {
-      counts.departures.increment();
+  /** A request of a step that has an arena was served from elsewhere. */
+  void countDeparted() {
+    counts.departedRequests.increment();
+  }
+
+  private void departed(StepArena arena, Recording step) {
+    counts.departures.increment();
+    if (step == null) {
+      return;
     }
-    outcomes = (outcomes << 1) | (whole ? 0 : 1);
-    if (phase == Phase.PLANNED
-        && arena.plan() == plan
-        && Integer.bitCount(outcomes) >= DEPARTURES) {
-      outcomes = 0;
-      dropPlan();
-      startLearning();
-      counts.replans.increment();
+    if (growthBy(step) <= SAME) {
+      kind.known();
+      takeIn(step);
+      planIfWanted();
+    } else {
+      kind.foreign(step, arena.firstBytes());
     }
+  }
+
+  private synchronized void note(boolean departed) {
+    outcomes = (outcomes << 1) | (departed ? 1 : 0);
     releaseLeaving();
+  }
+
+  /** How long a step's arena may go without {@link #used}. */
+  long lookNanos() {
+    long idle = owner.idleNanos();
+    return idle == 0 ? Long.MAX_VALUE : idle / IDLE_LOOKS;
+  }
+
+  /**
+   * What the steps of an arena used since this was said last.
+   *
+   * @param served the arena's plan
+   * @param most the most bytes that each of its blocks was asked for
+   */
+  void used(StepPlan served, long[] most, long now) {
+    if (isToBeLowered(served, most, now) && !owner.later(this::makePlan)) {
+      planning = false;
+    }
+  }
+
+  private synchronized boolean isToBeLowered(StepPlan served, long[] most, long now) {
+    if (served != plan || planning) {
+      return false;
+    }
+    if (largest == null) {
+      largest = most;
+      windowBegin = now;
+      return false;
+    }
+    Arrays.setAll(largest, block -> Math.max(largest[block], most[block]));
+    if (now - windowBegin < owner.idleNanos() << doublings) {
+      return false;
+    }
+    Recording lower = served.used(largest);
+    largest = null;
+    planning = lower.requests() > 0 && lower.loadBytes() < LOW * served.recording().loadBytes();
+    if (planning) {
+      lowering = true;
+      envelope = lower;
+      latest = null;
+      changes = 0;
+    }
+    return planning;
   }
 
   private void dropPlan() {
@@ -370,14 +479,22 @@ final class StepSequence {
   }
 
   /** A step has ended on another thread than its own. */
-  synchronized void gaveUp(StepArena arena) {
+  void gaveUp(StepArena arena) {
     counts.departures.increment();
+    if (isGivenUp(arena)) {
+      kind.stop();
+    }
+  }
+
+  private synchronized boolean isGivenUp(StepArena arena) {
     arenas = Arrays.stream(arenas).filter(other -> other != arena).toArray(StepArena[]::new);
     leaving.add(arena);
-    if (++givenUp >= MAX_GIVEN_UP) {
+    boolean tooOften = ++givenUp >= MAX_GIVEN_UP;
+    if (tooOften) {
       dropPlan();
-      stopPlanning();
+      count = 0;
     }
+    return tooOften;
   }
 
   private void releaseLeaving() {
@@ -416,6 +533,15 @@ final class StepSequence {
     return owner;
   }
 
+  KeyedSteps kind() {
+    return kind;
+  }
+
+  /** Whether what was seen had sizes that changed more often than once. */
+  synchronized boolean varies() {
+    return changes > 1;
+  }
+
   private synchronized List<StepArena> all() {
     List<StepArena> all = new ArrayList<>(leaving);
     all.addAll(Arrays.asList(arenas));
@@ -427,15 +553,9 @@ final class StepSequence {
     return all().stream().anyMatch(arena -> arena.closeRaw(address));
   }
 
-  /** The plan that serves now, for another process. */
-  synchronized Optional<KeptStep> keep() {
-    return Optional.ofNullable(plan).map(served -> served.keep(key));
-  }
-
-  synchronized StepKind kind() {
-    StepStats.Sum sum = new StepStats.Sum();
-    addTo(sum);
-    return new StepKind(key, firstBytes, phase.name(), sum.toStats());
+  /** The plan that serves now, or null. */
+  StepPlan plan() {
+    return plan;
   }
 
   synchronized void addTo(StepStats.Sum sum) {
@@ -492,6 +612,6 @@ final class StepSequence {
     leaving.clear();
     arenas = NO_ARENAS;
     plan = null;
-    phase = Phase.SHARED;
+    freed = true;
   }
 }

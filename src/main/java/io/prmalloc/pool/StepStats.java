@@ -7,14 +7,20 @@ package io.prmalloc.pool;
  * <p>Threading: immutable.
  *
  * @param plannedSteps steps that leased an arena, departed ones among them
- * @param departedSteps steps that leased an arena and then asked for something else than planned,
- *     or for less, or released a tensor later than planned, or were ended by another thread
+ * @param departedSteps steps that leased an arena and had a request that was not served from it:
+ *     one that was larger than planned, or more than were planned, or found its place still in use;
+ *     and those that were ended by another thread
  * @param unplannedSteps steps that got no arena: those that were learnt from, those of which there
  *     is no plan, and those that found no arena free
- * @param replans how often a plan was given up because steps departed from it too often
- * @param plans sequences for which there is a plan now
+ * @param replans how often a plan was replaced because it was too low or too high, and how often
+ *     steps were learnt anew because they departed from all plans too often
+ * @param plans structures of steps for which there is a plan now
  * @param arenas arenas that are reserved now
  * @param arenaBytes bytes of them
+ * @param raisedPlans how often a plan was replaced by one for larger or longer steps
+ * @param loweredPlans how often a plan was replaced by a smaller one, because large steps stayed
+ *     away
+ * @param departedRequests requests of the departed steps that were served from elsewhere
  */
 public record StepStats(
     long plannedSteps,
@@ -23,7 +29,10 @@ public record StepStats(
     long replans,
     int plans,
     int arenas,
-    long arenaBytes) {
+    long arenaBytes,
+    long raisedPlans,
+    long loweredPlans,
+    long departedRequests) {
 
   /** A sum in the making. Threading: not safe. */
   static final class Sum {
@@ -34,22 +43,35 @@ public record StepStats(
     int plans;
     int arenas;
     long arenaBytes;
+    long raisedPlans;
+    long loweredPlans;
+    long departedRequests;
 
-    Sum copy() {
-      Sum copy = new Sum();
-      copy.plannedSteps = plannedSteps;
-      copy.departedSteps = departedSteps;
-      copy.unplannedSteps = unplannedSteps;
-      copy.replans = replans;
-      copy.plans = plans;
-      copy.arenas = arenas;
-      copy.arenaBytes = arenaBytes;
-      return copy;
+    void add(Sum other) {
+      plannedSteps += other.plannedSteps;
+      departedSteps += other.departedSteps;
+      unplannedSteps += other.unplannedSteps;
+      replans += other.replans;
+      plans += other.plans;
+      arenas += other.arenas;
+      arenaBytes += other.arenaBytes;
+      raisedPlans += other.raisedPlans;
+      loweredPlans += other.loweredPlans;
+      departedRequests += other.departedRequests;
     }
 
     StepStats toStats() {
       return new StepStats(
-          plannedSteps, departedSteps, unplannedSteps, replans, plans, arenas, arenaBytes);
+          plannedSteps,
+          departedSteps,
+          unplannedSteps,
+          replans,
+          plans,
+          arenas,
+          arenaBytes,
+          raisedPlans,
+          loweredPlans,
+          departedRequests);
     }
   }
 }

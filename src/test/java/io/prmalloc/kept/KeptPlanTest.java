@@ -78,6 +78,19 @@ class KeptPlanTest {
   }
 
   @Test
+  void shouldReadAFileOfTheFirstVersion() throws IOException {
+    // The checksum that the first version wrote for this plan.
+    String first =
+        saved()
+            .replace("\"version\" : 2", "\"version\" : 1")
+            .replace(
+                PlanWriter.checksum(2, PLAN),
+                "60ee855e6514373a26be85405777d296fc2497187ea5b8604a0c8b6ae51cae3b");
+    Files.writeString(file(), first);
+    assertEquals(PLAN, KeptPlan.load(file()));
+  }
+
+  @Test
   void shouldLeaveOutStepsWhoseKeyIsOfTheUsersOwnKind() throws IOException {
     KeptStep own = new KeptStep(new Object(), new long[] {1}, new int[] {1}, new long[] {0});
     assertEquals(1, new KeptPlan(Optional.empty(), List.of(STEP, own)).save(file()));
@@ -140,7 +153,8 @@ class KeptPlanTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "\"version\" : 1|\"version\" : 2|line 3: version is 2; only 1 is understood",
+        "\"version\" : 2|\"version\" : 3|line 3: version is 3; 1 to 2 are understood",
+        "\"version\" : 2|\"version\" : 0|line 3: version is 0; 1 to 2 are understood",
         "prmalloc-plan|other|format is 'other', not 'prmalloc-plan'",
         "\"format\"|\"fromat\"|line 2: field 'fromat' is not known",
         "\"sizesBytes\" : [ 100,|\"sizesBytes\" : [ 0,"

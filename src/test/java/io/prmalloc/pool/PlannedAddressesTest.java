@@ -39,7 +39,7 @@ class PlannedAddressesTest extends PlannedStepsPool {
   @Test
   void shouldServeByAddressWhenAsked() {
     int[] sizes = {64 * KIB, 100, 64 * KIB};
-    for (int i = 0; i < StepSequence.REPEATS + 2; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS + 2; i++) {
       try (ScopedMemoryCollector step = pool.collect()) {
         long[] addresses = new long[sizes.length];
         for (int j = 0; j < sizes.length; j++) {
@@ -86,13 +86,13 @@ class PlannedAddressesTest extends PlannedStepsPool {
         }
       }
     }
-    assertEquals(200 - StepSequence.REPEATS, pool.stepStats().plannedSteps());
+    assertEquals(200 - KeyedSteps.REPEATS, pool.stepStats().plannedSteps());
     assertEquals(0, pool.stepStats().departedSteps());
   }
 
   @Test
   void shouldTakeAddressesBackWhenAnotherThreadOrALaterMomentDoes() throws InterruptedException {
-    for (int i = 0; i < StepSequence.REPEATS + 40; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS + 40; i++) {
       List<Tensor> later = new ArrayList<>();
       ScopedMemoryCollector step = pool.collect();
       try (step) {
@@ -124,7 +124,7 @@ class PlannedAddressesTest extends PlannedStepsPool {
 
   @Test
   void shouldLeaveAHandleOpenWhenItsTensorWasGivenBackByAddressBefore() {
-    for (int i = 0; i < StepSequence.REPEATS + 3; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS + 3; i++) {
       try (ScopedMemoryCollector step = pool.collect()) {
         Tensor first = Tensor.of(step, 64 * KIB, 1);
         Tensor second = Tensor.of(step, 32 * KIB, 2);
@@ -148,10 +148,10 @@ class PlannedAddressesTest extends PlannedStepsPool {
   void shouldCheckWhatIsGivenBackWhenIsolated() {
     pool.close();
     pool = builder().isolation(Isolation.NONE.withCanaries(true)).build();
-    for (int i = 0; i < StepSequence.REPEATS + 3; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS + 3; i++) {
       try (ScopedMemoryCollector step = pool.collect()) {
         Tensor tensor = Tensor.of(step, 64 * KIB, 1);
-        boolean beyond = i == StepSequence.REPEATS + 1;
+        boolean beyond = i == KeyedSteps.REPEATS + 1;
         if (beyond) {
           UnsafeApi.putByte(tensor.address() + tensor.bytes(), (byte) 1);
           assertThrows(IllegalStateException.class, () -> step.deallocateRaw(tensor.address()));

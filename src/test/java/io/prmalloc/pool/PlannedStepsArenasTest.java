@@ -52,7 +52,7 @@ class PlannedStepsArenasTest {
   @Test
   void shouldGiveIdleArenasBack() {
     open(Runnable::run);
-    steps(StepSequence.REPEATS + 1);
+    steps(KeyedSteps.REPEATS + 1);
     assertEquals(0, pool.trimSteps(Duration.ofDays(1)));
     assertEquals(ARENA_BYTES, pool.stepStats().arenaBytes());
     assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
@@ -67,7 +67,7 @@ class PlannedStepsArenasTest {
   void shouldNotWaitForAnArena() {
     Queue<Runnable> tasks = new ArrayDeque<>();
     open(tasks::add);
-    steps(StepSequence.REPEATS);
+    steps(KeyedSteps.REPEATS);
     tasks.remove().run();
     assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
     steps(1);

@@ -148,7 +148,7 @@ class PoolIsolationTest {
         first.close();
       }
     }
-    assertEquals(10 - StepSequence.REPEATS, pool.stepStats().plannedSteps());
+    assertEquals(10 - KeyedSteps.REPEATS, pool.stepStats().plannedSteps());
     assertEquals(0, pool.stepStats().departedSteps());
   }
 
@@ -165,7 +165,7 @@ class PoolIsolationTest {
     long hits = pool.poolStats().hits();
     assertOverrun(pool.allocate(32 * 1024 + 16 * 4096 - 16), 32 * 1024 + 16 * 4096 - 16);
     assertEquals(hits + 1, pool.poolStats().hits());
-    for (int i = 0; i < StepSequence.REPEATS; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS; i++) {
       try (ScopedMemoryCollector step = pool.collect()) {
         step.allocate(LARGE).close();
       }
@@ -235,7 +235,7 @@ class PoolIsolationTest {
   @Test
   void shouldLearnAnewWhenAKeptPlanHasNoRoomForCanaries() {
     TensorPoolAllocator plain = builder(source, Isolation.NONE).build();
-    for (int i = 0; i < StepSequence.REPEATS + 1; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS + 1; i++) {
       try (ScopedMemoryCollector step = plain.collect()) {
         step.allocate(LARGE).close();
       }
@@ -245,7 +245,7 @@ class PoolIsolationTest {
     plain.close();
 
     pool = builder(source, Isolation.NONE.withCanaries(true)).plan(kept).build();
-    for (int i = 0; i < StepSequence.REPEATS + 1; i++) {
+    for (int i = 0; i < KeyedSteps.REPEATS + 1; i++) {
       try (ScopedMemoryCollector step = pool.collect()) {
         step.allocate(LARGE).close();
       }

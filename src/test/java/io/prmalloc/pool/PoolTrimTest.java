@@ -228,7 +228,7 @@ class PoolTrimTest {
   @Test
   void shouldGiveBackArenasOfStepsWhenNoStepHasThem() {
     pool = builder().build();
-    steps(StepSequence.REPEATS + 2);
+    steps(KeyedSteps.REPEATS + 2);
     assertEquals(1, pool.stepStats().arenas());
     long allocations = pool.stats().numAllocs();
     long bytes = pool.stepStats().arenaBytes();

@@ -105,11 +105,11 @@ class WarmStartTest {
     save();
     try (TensorPoolAllocator pool = builder().plan(file()).build()) {
       int[] other = {PLANNED[0], 300_000, 100};
-      for (int i = 0; i < StepSequence.DEPARTURES + StepSequence.REPEATS + 5; i++) {
+      for (int i = 0; i < KeyedSteps.DEPARTURES + KeyedSteps.REPEATS + 5; i++) {
         step(pool, true, other);
       }
       assertEquals(1, pool.stepStats().replans());
-      assertEquals(5, pool.stepStats().plannedSteps() - StepSequence.DEPARTURES);
+      assertEquals(5, pool.stepStats().plannedSteps() - KeyedSteps.DEPARTURES);
       assertEquals(0, pool.stats().bytesInUse());
     }
   }

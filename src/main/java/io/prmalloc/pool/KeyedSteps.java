@@ -1,0 +1,433 @@
+package io.prmalloc.pool;
+
+import io.prmalloc.kept.KeptStep;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.pool.StepPlan.Recording;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * The steps of one key: learns which structures they have, and chooses the one by which a step is
+ * planned.
+ *
+ * <p>Threading: any thread.
+ */
+final class KeyedSteps {
+
+  // LEARNING   each step writes down its requests and is served by blocks of its own. It is taken
+  //            into the structure that is the same but for the sizes (see StepSequence), or is a
+  //            structure of its own. A structure that REPEATS steps had is planned. Learning ends
+  //            when it has a plan, and as many steps in a row as there were structures meanwhile
+  // had
+  //            one that so many steps had: so two models that take turns are both learnt. Where
+  //            there are plans already, it needs one more.
+  // PLANNED    a step leases an arena of the structure that it is expected to have.
+  // SHARED     steps are served by the shared pool, and nothing is written down. After a while
+  //            they are learnt again; each time that was in vain, it takes twice as long.
+  //
+  // From PLANNED it goes back to LEARNING when DEPARTURES of the last 32 steps were of a structure
+  // that is not known. The plans that are there stay.
+  //
+  // Which structure a step will have is guessed by the size of its first request: it is that of the
+  // last step that had the same and was served as planned, or else that of the latest step.
+
+  /** So many steps of a structure are learnt before it is planned. */
+  static final int REPEATS = 3;
+
+  /** So many steps are learnt in vain before it is given up for a while. */
+  static final int MAX_LEARNING_STEPS = 24;
+
+  /** So many of the last 32 steps must have departed for steps to be learnt anew. */
+  static final int DEPARTURES = 8;
+
+  /** So many steps are shared before they are learnt again, the first time. */
+  static final int MIN_SHARED_STEPS = 256;
+
+  /** More structures than this are not kept in mind at a time. */
+  static final int MAX_STRUCTURES = 8;
+
+  private static final int MAX_SHARED_STEPS = 1 << 20;
+
+  /** How many first sizes are remembered; a power of two. */
+  private static final int GUESSES = 64;
+
+  private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
+  private enum Phase {
+    LEARNING,
+    PLANNED,
+    SHARED
+  }
+
+  private final PlannedSteps owner;
+  private final Object key;
+  private final long firstBytes;
+
+  private volatile Phase phase = Phase.LEARNING;
+
+  /** Replaced as a whole, under the lock. */
+  private volatile StepSequence[] sequences = {};
+
+  /** Whether a step was leased since the last time somebody looked for one to forget. */
+  private volatile boolean used = true;
+
+  // What first sizes led to. Without a lock: a guess that is wrong costs a departure.
+  private final long[] guessedBytes = new long[GUESSES];
+  private final StepSequence[] guesses = new StepSequence[GUESSES];
+  private StepSequence latest;
+
+  private final StepCounts counts = new StepCounts();
+
+  // Under the lock of this object, which is taken before that of a sequence.
+  private final StepStats.Sum gone = new StepStats.Sum();
+  private final PoolCounts goneCounts = new PoolCounts();
+  private final Set<StepSequence> seen = new HashSet<>();
+  private int learningSteps;
+  private int settled;
+  private long plansBefore;
+  private int outcomes;
+  private int waited;
+  private int wait;
+
+  /**
+   * @param firstBytes size of the first request of the first step, for reports
+   */
+  KeyedSteps(PlannedSteps owner, Object key, long firstBytes) {
+    this.owner = owner;
+    this.key = key;
+    this.firstBytes = firstBytes;
+  }
+
+  boolean matches(Object itsKey) {
+    return Objects.equals(key, itsKey);
+  }
+
+  PlannedSteps owner() {
+    return owner;
+  }
+
+  Object key() {
+    return key;
+  }
+
+  /** Memory for a step of the calling thread. */
+  StepMemory lease(long bytes) {
+    if (!used) {
+      used = true;
+    }
+    StepSequence chosen = phase == Phase.PLANNED ? choose(bytes) : null;
+    StepMemory arena = chosen == null ? null : chosen.lease(bytes);
+    if (arena != null) {
+      return arena;
+    }
+    counts.unplannedSteps.increment();
+    if (phase == Phase.SHARED) {
+      noteShared();
+    }
+    return phase == Phase.LEARNING || (chosen != null && chosen.isGrowing())
+        ? new LearningStep(owner, this)
+        : new SharedStep(owner);
+  }
+
+  /** The structure that a step is expected to have, or null. */
+  private StepSequence choose(long bytes) {
+    StepSequence[] known = sequences;
+    if (known.length == 1) {
+      return known[0];
+    }
+    StepSequence guess = guesses[guessOf(bytes)];
+    if (guess != null && guessedBytes[guessOf(bytes)] == bytes && guess.isPlanned()) {
+      return guess;
+    }
+    StepSequence last = latest;
+    return last != null && last.isPlanned()
+        ? last
+        : Arrays.stream(known).filter(StepSequence::isPlanned).findFirst().orElse(null);
+  }
+
+  private static int guessOf(long bytes) {
+    return (int) ((bytes * SPREAD) >>> (Long.SIZE - Integer.numberOfTrailingZeros(GUESSES)));
+  }
+
+  /** A step with such a first request had this structure. */
+  void remember(long bytes, StepSequence sequence) {
+    if (sequences.length > 1) {
+      latest = sequence;
+      guessedBytes[guessOf(bytes)] = bytes;
+      guesses[guessOf(bytes)] = sequence;
+    }
+  }
+
+  private synchronized void noteShared() {
+    if (phase == Phase.SHARED && ++waited >= wait) {
+      startLearning();
+    }
+  }
+
+  private void startLearning() {
+    phase = Phase.LEARNING;
+    learningSteps = 0;
+    seen.clear();
+    settled = 0;
+    plansBefore = plans();
+    outcomes = 0;
+  }
+
+  private long plans() {
+    return Arrays.stream(sequences).filter(StepSequence::isPlanned).count();
+  }
+
+  /** Ends learning; if it was in vain, the next time comes later. */
+  private void stopLearning(boolean vain) {
+    phase = plans() > 0 ? Phase.PLANNED : Phase.SHARED;
+    waited = 0;
+    outcomes = 0;
+    wait = vain ? Math.min(MAX_SHARED_STEPS, Math.max(MIN_SHARED_STEPS, 2 * wait)) : 0;
+    if (vain) {
+      Arrays.stream(sequences)
+          .filter(sequence -> !sequence.isPlanned() && sequence.retire())
+          .forEach(this::forget);
+    }
+  }
+
+  /**
+   * A step that was written down has ended.
+   *
+   * @param step what it asked for, or null if that cannot be planned
+   */
+  void learnt(Recording step) {
+    StepSequence home = takeIn(step);
+    if (home != null) {
+      home.planIfWanted();
+    }
+    endLearning();
+  }
+
+  /** Has a structure take a step in; null for none. */
+  private synchronized StepSequence takeIn(Recording step) {
+    StepSequence home = step == null ? null : nearest(step);
+    if (phase == Phase.LEARNING) {
+      learningSteps++;
+      if (step != null && home == null) {
+        home = add();
+      }
+    }
+    if (home != null) {
+      home.takeIn(step);
+      seen.add(home);
+    }
+    settled = home != null && home.count() >= REPEATS ? settled + 1 : 0;
+    return home;
+  }
+
+  /** Ends learning if there is a plan for what comes, or if it has taken too long. */
+  private synchronized void endLearning() {
+    if (phase != Phase.LEARNING) {
+      return;
+    }
+    boolean waiting = Arrays.stream(sequences).anyMatch(StepSequence::isPlanning);
+    boolean more = plans() > plansBefore;
+    if (!waiting && ((more && settled >= seen.size()) || learningSteps >= MAX_LEARNING_STEPS)) {
+      stopLearning(!more);
+    }
+  }
+
+  /** The structure to which a step adds the least, or null if none is the same. */
+  private StepSequence nearest(Recording step) {
+    StepSequence nearest = null;
+    double least = StepSequence.SAME;
+    for (StepSequence sequence : sequences) {
+      double growth = sequence.growthBy(step);
+      if (growth < least || (growth == least && nearest == null)) {
+        nearest = sequence;
+        least = growth;
+      }
+    }
+    return nearest;
+  }
+
+  /** One more structure; null if there is no room. */
+  private StepSequence add() {
+    if (owner.isClosed()) {
+      return null;
+    }
+    if (sequences.length == MAX_STRUCTURES) {
+      Arrays.stream(sequences)
+          .filter(sequence -> !sequence.wasUsed())
+          .filter(StepSequence::retire)
+          .findFirst()
+          .ifPresent(this::forget);
+      if (sequences.length == MAX_STRUCTURES) {
+        return null;
+      }
+    }
+    StepSequence added = new StepSequence(this);
+    StepSequence[] more = Arrays.copyOf(sequences, sequences.length + 1);
+    more[more.length - 1] = added;
+    sequences = more;
+    return added;
+  }
+
+  /** Of one that serves no more, or never did. */
+  private void forget(StepSequence sequence) {
+    sequence.free();
+    sequence.addTo(gone);
+    sequence.addTo(goneCounts);
+    sequences =
+        Arrays.stream(sequences).filter(other -> other != sequence).toArray(StepSequence[]::new);
+  }
+
+  /** The plan of a structure serves, or could not be made. */
+  void planned(StepSequence sequence) {
+    if (sequence.isPlanned()) {
+      endLearning();
+    } else {
+      stop();
+    }
+  }
+
+  /** Leaves these steps to the shared pool for a while, unless another structure has a plan. */
+  synchronized void stop() {
+    if (!owner.isClosed()) {
+      stopLearning(true);
+    }
+  }
+
+  /**
+   * A step has departed from a structure, and is not the same.
+   *
+   * @param step what it asked for
+   * @param bytes size of its first request
+   */
+  synchronized void foreign(Recording step, long bytes) {
+    StepSequence other = nearest(step);
+    if (other != null && other.isPlanned()) {
+      remember(bytes, other);
+      return;
+    }
+    waited++;
+    outcomes = (outcomes << 1) | 1;
+    if (phase == Phase.PLANNED && Integer.bitCount(outcomes) >= DEPARTURES && waited >= wait) {
+      startLearning();
+      counts.replans.increment();
+    }
+  }
+
+  /** A step was of a structure that is known. */
+  void known() {
+    if (outcomes != 0) {
+      noteKnown();
+    }
+  }
+
+  private synchronized void noteKnown() {
+    outcomes <<= 1;
+  }
+
+  /** Starts with a plan made elsewhere, unless one that is there serves its steps too. */
+  synchronized void adopt(StepPlan kept) {
+    Recording step = kept.recording();
+    boolean covered = Arrays.stream(sequences).anyMatch(sequence -> sequence.covers(step));
+    StepSequence added = covered ? null : add();
+    if (added != null) {
+      added.adopt(kept);
+      stopLearning(false);
+      remember(step.sizeBytes(0), added);
+    }
+  }
+
+  /** The plans that serve now, for another process; the largest first. */
+  List<KeptStep> keep() {
+    return Arrays.stream(sequences)
+        .map(StepSequence::plan)
+        .filter(Objects::nonNull)
+        .sorted(StepPlan.LARGEST_FIRST)
+        .map(plan -> plan.keep(key))
+        .toList();
+  }
+
+  /** Closes the block at an address, if it is one of these steps and out. */
+  boolean closeRaw(long address) {
+    for (StepSequence sequence : sequences) {
+      if (sequence.closeRaw(address)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Gives back the arenas that no step has wanted for so long, and all that are leaving. */
+  long releaseIdle(long idleNanos) {
+    return Arrays.stream(sequences).mapToLong(sequence -> sequence.releaseIdle(idleNanos)).sum();
+  }
+
+  StepKind kind() {
+    StepStats.Sum sum = new StepStats.Sum();
+    addTo(sum);
+    return new StepKind(key, firstBytes, phase.name(), sum.toStats());
+  }
+
+  synchronized void addTo(StepStats.Sum sum) {
+    sum.add(gone);
+    counts.addTo(sum, List.of());
+    for (StepSequence sequence : sequences) {
+      sequence.addTo(sum);
+    }
+  }
+
+  synchronized void addTo(PoolCounts sum) {
+    sum.addPast(goneCounts);
+    for (StepSequence sequence : sequences) {
+      sequence.addTo(sum);
+    }
+  }
+
+  synchronized void clearLargest() {
+    goneCounts.largestBytes = 0;
+    for (StepSequence sequence : sequences) {
+      sequence.clearLargest();
+    }
+  }
+
+  /** Whether it was leased since this was asked last. */
+  boolean wasUsed() {
+    boolean was = used;
+    used = false;
+    return was;
+  }
+
+  /**
+   * Makes sure that no step has an arena and none can be leased, and nothing of them is in use;
+   * else leaves everything as it was.
+   */
+  synchronized boolean retire() {
+    StepSequence[] known = sequences;
+    for (int i = 0; i < known.length; i++) {
+      if (!known[i].retire()) {
+        for (int j = 0; j < i; j++) {
+          known[j].reopen();
+        }
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Undoes {@link #retire}. */
+  synchronized void reopen() {
+    for (StepSequence sequence : sequences) {
+      sequence.reopen();
+    }
+  }
+
+  /** Gives all arenas back, whatever is in use. */
+  synchronized void free() {
+    for (StepSequence sequence : sequences) {
+      sequence.free();
+    }
+    phase = Phase.SHARED;
+  }
+}
