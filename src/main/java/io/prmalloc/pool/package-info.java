@@ -20,7 +20,7 @@
  * where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
- * ({@code PlannedSteps}, {@code StepSequence}, {@code StepRepeats}, {@code StepArena}); plans of
+ * ({@code PlannedSteps}, {@code KeyedSteps}, {@code StepSequence}, {@code StepArena}); plans of
  * the shared pool are chosen ({@code PlanChoice}, {@code SizeClassPlans}, {@code StepPacking},
  * {@code StepCopies}), rehearsed ({@code Rehearsal}), put in force ({@code Succession}), grow where
  * requests go on missing ({@code Growth}, {@code GrownBlocks}) and are replaced ({@code Replanner},
