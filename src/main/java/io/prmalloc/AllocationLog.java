@@ -81,7 +81,7 @@ public final class AllocationLog {
     try {
       Chunk chunk = new Chunk(bytes, handle.blockBytes(), idOf(allocator, handle.addressOrZero()));
       Entry entry = entry(handle, chunk, allocator, attributes);
-      result = SingleUseBlock.around(handle, AllocationLog::released, entry);
+      result = HeapBlock.around(handle, AllocationLog::released, entry);
       entry.log("allocated");
       written = true;
       return result;
@@ -101,7 +101,7 @@ public final class AllocationLog {
     return address == 0 ? 0 : allocator.allocationId(address);
   }
 
-  private static void released(SingleUseBlock block) {
+  private static void released(HeapBlock block) {
     Entry entry = (Entry) block.ticket();
     entry.inner().close();
     entry.log("released");

@@ -69,6 +69,12 @@ public abstract class Block extends BlockOpening {
     this.confinement = null;
   }
 
+  /** A block at home that lies nowhere yet, and not confined. */
+  Block(Isolation isolation) {
+    super(isolation);
+    this.confinement = null;
+  }
+
   /**
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
    * free won. Stands in the way of every close: what takes long is for {@link #settle}.

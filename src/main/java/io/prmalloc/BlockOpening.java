@@ -28,6 +28,16 @@ abstract class BlockOpening extends BlockViews {
     this.isolation = orNull(isolation);
   }
 
+  /** A block that lies nowhere yet. */
+  BlockOpening(Isolation isolation) {
+    this.isolation = orNull(isolation);
+  }
+
+  /** {@link BlockViews#place}. */
+  final void place(MemoryRegion region, int offset, int capacityBytes, long start) {
+    place(region, offset, capacityBytes, start, isolation != null);
+  }
+
   private static Isolation orNull(Isolation isolation) {
     return isolation.equals(Isolation.NONE) ? null : isolation;
   }

@@ -57,13 +57,21 @@ abstract class BlockViews extends BlockClaims {
     }
   }
 
+  // Of a block that is placed once offset and capacity do not change; of one that is placed anew
+  // for
+  // each use (see place) they change while it is at home, and are published with the use that
+  // begins.
+
   /** Null while the block has no memory: see {@link #attach}. */
   MemoryRegion region;
 
-  final int offset;
-  final int capacityBytes;
+  int offset;
+  int capacityBytes;
 
-  /** All of the block; its limit is that of the current or last use. Null without memory. */
+  /**
+   * All of the block; its limit is that of the current or last use. Null without memory, and of a
+   * block that was placed anew and has not been used through a handle there.
+   */
   ByteBuffer view;
 
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
@@ -78,12 +86,12 @@ abstract class BlockViews extends BlockClaims {
     this.offset = offset;
     this.capacityBytes = capacityBytes;
     this.region = region;
-    this.view = region == null ? null : viewOf(region);
+    this.view = region == null ? null : slice();
   }
 
-  private ByteBuffer viewOf(MemoryRegion whole) {
+  private ByteBuffer slice() {
     // The region's own buffer may be a view, too, that ends where its user's bytes do.
-    ByteBuffer all = whole.buffer().duplicate().clear();
+    ByteBuffer all = region.buffer().duplicate().clear();
     return all.slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
   }
 
@@ -96,7 +104,7 @@ abstract class BlockViews extends BlockClaims {
    */
   protected final void attach(MemoryRegion whole) {
     region = whole;
-    view = whole == null ? null : viewOf(whole);
+    view = whole == null ? null : slice();
     startAddress = 0;
   }
 
@@ -112,6 +120,31 @@ abstract class BlockViews extends BlockClaims {
     this.offset = 0;
     this.capacityBytes = Math.toIntExact(region.sizeBytes());
     this.view = region.buffer();
+  }
+
+  /** A block that lies nowhere yet. */
+  BlockViews() {
+    super(BlockState.first(false));
+  }
+
+  /**
+   * Lets the block lie elsewhere. Threading: the thread that has it alone, while it is at home.
+   *
+   * @param start {@link #startAddress}, 0 if nobody has asked for addresses yet
+   * @param isolated whether its memory is looked at when a use begins and ends
+   */
+  final void place(
+      MemoryRegion newRegion, int newOffset, int newCapacity, long start, boolean isolated) {
+    // Whatever the last use was like, the next one is not: it must prepare the view.
+    extent = -1;
+    startAddress = start;
+    if (region == newRegion && offset == newOffset && capacityBytes == newCapacity) {
+      return;
+    }
+    region = newRegion;
+    offset = newOffset;
+    capacityBytes = newCapacity;
+    view = isolated ? slice() : null;
   }
 
   /** Where the block lies, or null if it has no memory. Threading: any thread. */
@@ -163,6 +196,10 @@ abstract class BlockViews extends BlockClaims {
   // then two threads that use them would write to one cache line. The limit is often not what the
   // last use left; the rest always is, if no user changed it.
   final void adjustView(int bytes) {
+    if (view == null) {
+      // Of a region that is its owner's alone: nobody leaves a limit in its buffer.
+      view = region.buffer().slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
+    }
     ByteBuffer buffer = view;
     if (buffer.position() != 0 || buffer.order() != ByteOrder.nativeOrder()) {
       buffer.clear().order(ByteOrder.nativeOrder());

@@ -43,8 +43,8 @@ public final class RegionHeap {
   private final ReleaseListener listener;
 
   private final Object lock = new Object();
-  private final Long2ObjectHashMap<SingleUseBlock> byRawAddress = new Long2ObjectHashMap<>();
-  private SingleUseBlock first;
+  private final Long2ObjectHashMap<HeapBlock> byRawAddress = new Long2ObjectHashMap<>();
+  private HeapBlock first;
   private long lastId;
   private long totalAllocs;
   private long allocsBeforeClear;
@@ -110,7 +110,7 @@ public final class RegionHeap {
     long start = FlightEvents.outsideAllocationStart();
     MemoryRegion region = source.alloc(alignment, capacity);
     FlightEvents.outsideAllocation(start, bytes, alignment);
-    SingleUseBlock block = new SingleUseBlock(region, isolation, this::giveBack, ticket);
+    HeapBlock block = new HeapBlock(region, isolation, this::giveBack, ticket);
     boolean linked = false;
     try {
       if (headerBytes > 0) {
@@ -161,13 +161,13 @@ public final class RegionHeap {
   }
 
   /** The block that holds an address given out by it, raw or a handle's, or null. */
-  private SingleUseBlock at(long address) {
-    SingleUseBlock raw = byRawAddress.get(address);
+  private HeapBlock at(long address) {
+    HeapBlock raw = byRawAddress.get(address);
     if (raw != null) {
       return raw;
     }
     // Of handles nobody keeps the addresses, which may not even be known: a walk.
-    for (SingleUseBlock block = first; block != null; block = block.next) {
+    for (HeapBlock block = first; block != null; block = block.next) {
       if (block.rawAddress == 0 && block.region().address() == address) {
         return block;
       }
@@ -186,7 +186,7 @@ public final class RegionHeap {
    */
   public Chunk chunkAt(long address) {
     synchronized (lock) {
-      SingleUseBlock block = at(address);
+      HeapBlock block = at(address);
       return block == null
           ? null
           : new Chunk(block.sizeBytes(), block.capacityBytes(), block.allocationId);
@@ -203,7 +203,7 @@ public final class RegionHeap {
    */
   public long usableBytesAt(long address) {
     synchronized (lock) {
-      SingleUseBlock block = at(address);
+      HeapBlock block = at(address);
       return block == null ? 0 : block.region().usableBytes();
     }
   }
@@ -220,7 +220,7 @@ public final class RegionHeap {
     }
   }
 
-  private void giveBack(SingleUseBlock block) {
+  private void giveBack(HeapBlock block) {
     if (block.ticket() != null) {
       listener.released(block.ticket());
     }
@@ -231,7 +231,7 @@ public final class RegionHeap {
     }
   }
 
-  private void link(SingleUseBlock block, long bytes) {
+  private void link(HeapBlock block, long bytes) {
     synchronized (lock) {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
@@ -255,7 +255,7 @@ public final class RegionHeap {
   }
 
   /** Returns whether the listener is to be told. */
-  private boolean unlink(SingleUseBlock block) {
+  private boolean unlink(HeapBlock block) {
     synchronized (lock) {
       if (block.previous != null) {
         block.previous.next = block.next;
@@ -407,14 +407,14 @@ public final class RegionHeap {
    * <p>Threading: any thread, when nobody uses the memory any more.
    */
   public void closeForcibly() {
-    List<SingleUseBlock> live = new ArrayList<>();
+    List<HeapBlock> live = new ArrayList<>();
     synchronized (lock) {
       closed = true;
-      for (SingleUseBlock block = first; block != null; block = block.next) {
+      for (HeapBlock block = first; block != null; block = block.next) {
         live.add(block);
       }
     }
-    for (SingleUseBlock block : live) {
+    for (HeapBlock block : live) {
       if (block.revoke()) {
         giveBack(block);
       }

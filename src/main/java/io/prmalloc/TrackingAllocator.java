@@ -119,7 +119,7 @@ public final class TrackingAllocator extends AllocatorWrapper {
     boolean counted = false;
     try {
       Held held = new Held(inner, tracksLocally ? inner.addressOrZero() : 0);
-      Allocation handle = SingleUseBlock.around(inner, this::release, held);
+      Allocation handle = HeapBlock.around(inner, this::release, held);
       long allocated = innerTracks ? inner.blockBytes() : sizeBehind(held.address);
       synchronized (lock) {
         held.chunk = count(handles, held.address, inner.sizeBytes(), allocated);
@@ -198,7 +198,7 @@ public final class TrackingAllocator extends AllocatorWrapper {
     return chunk;
   }
 
-  private void release(SingleUseBlock block) {
+  private void release(HeapBlock block) {
     Held held = (Held) block.ticket();
     synchronized (lock) {
       handles.remove(held.address);
