@@ -171,9 +171,27 @@ public final class PrmallocMetrics implements MeterBinder {
         now -> now.steps().departedSteps());
     counter(
         registry,
+        "prmalloc.steps.departed.requests",
+        tags,
+        "requests of departed steps that were served from elsewhere",
+        now -> now.steps().departedRequests());
+    counter(
+        registry,
+        "prmalloc.steps.raised",
+        tags,
+        "plans of steps replaced by ones for larger or longer steps",
+        now -> now.steps().raisedPlans());
+    counter(
+        registry,
+        "prmalloc.steps.lowered",
+        tags,
+        "plans of steps replaced by smaller ones",
+        now -> now.steps().loweredPlans());
+    counter(
+        registry,
         "prmalloc.steps.replans",
         tags,
-        "plans given up because steps departed too often",
+        "plans of steps replaced, and kinds of steps learnt anew",
         now -> now.steps().replans());
     gauge(
         registry,

@@ -185,6 +185,21 @@ final class PoolBean implements TensorPoolMXBean {
   }
 
   @Override
+  public long getRaisedStepPlans() {
+    return now().steps().raisedPlans();
+  }
+
+  @Override
+  public long getLoweredStepPlans() {
+    return now().steps().loweredPlans();
+  }
+
+  @Override
+  public long getDepartedStepRequests() {
+    return now().steps().departedRequests();
+  }
+
+  @Override
   public long getStepArenaBytes() {
     return now().steps().arenaBytes();
   }

@@ -56,13 +56,16 @@ final class PoolReport {
     line(
         text,
         "steps: planned %,d, of them departed %,d, unplanned %,d, replans %,d, arenas %,d of %,d"
-            + " bytes",
+            + " bytes; plans raised %,d, lowered %,d; requests departed %,d",
         steps.plannedSteps(),
         steps.departedSteps(),
         steps.unplannedSteps(),
         steps.replans(),
         steps.arenas(),
-        steps.arenaBytes());
+        steps.arenaBytes(),
+        steps.raisedPlans(),
+        steps.loweredPlans(),
+        steps.departedRequests());
     line(
         text,
         "%14s %10s %12s %10s %10s %8s %14s  %s",

@@ -73,6 +73,15 @@ public interface TensorPoolMXBean {
   /** {@link StepStats#replans}. Threading: any thread. */
   long getReplans();
 
+  /** {@link StepStats#raisedPlans}. Threading: any thread. */
+  long getRaisedStepPlans();
+
+  /** {@link StepStats#loweredPlans}. Threading: any thread. */
+  long getLoweredStepPlans();
+
+  /** {@link StepStats#departedRequests}. Threading: any thread. */
+  long getDepartedStepRequests();
+
   /** {@link StepStats#arenaBytes}. Threading: any thread. */
   long getStepArenaBytes();
 

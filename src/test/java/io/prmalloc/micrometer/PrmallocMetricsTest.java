@@ -132,7 +132,11 @@ class PrmallocMetricsTest {
         10,
         count("prmalloc.steps", "kind", "planned") + count("prmalloc.steps", "kind", "unplanned"));
     assertEquals(1, count("prmalloc.steps.departed"));
-    assertEquals(0, count("prmalloc.steps.replans"));
+    assertEquals(pool.stepStats().departedRequests(), count("prmalloc.steps.departed.requests"));
+    assertEquals(1, count("prmalloc.steps.departed.requests"));
+    assertEquals(1, count("prmalloc.steps.raised"));
+    assertEquals(0, count("prmalloc.steps.lowered"));
+    assertEquals(1, count("prmalloc.steps.replans"));
     assertEquals(1, gauge("prmalloc.steps.plans"));
     assertEquals(1, gauge("prmalloc.steps.arenas"));
     assertEquals(pool.stepStats().arenaBytes(), gauge("prmalloc.steps.arena.memory"));

@@ -443,11 +443,19 @@ class PlannedStepsTest extends PlannedStepsPool {
     }
     List<String> lines = pool.dumpStats().lines().skip(3).toList();
     assertEquals(
-        "steps: planned 2, of them departed 0, unplanned 4, replans 0, arenas 1 of 65,636 bytes",
+        "steps: planned 2, of them departed 0, unplanned 4, replans 0, arenas 1 of 65,636 bytes;"
+            + " plans raised 0, lowered 0; requests departed 0",
         lines.get(0));
     assertTrue(lines.get(1).endsWith("key"), lines.get(1));
     assertEquals("65,536 planned 2 0 3 1 65,636 -", lines.get(2).trim().replaceAll(" +", " "));
     assertEquals("131,072 learning 0 0 1 0 0 batch 8", lines.get(3).trim().replaceAll(" +", " "));
     assertEquals(4, lines.size());
+    try (ScopedMemoryCollector step = pool.collect()) {
+      step.allocate(64 * KIB).close();
+      step.allocate(200).close();
+      step.allocate(300 * KIB).close();
+    }
+    String counts = pool.dumpStats().lines().skip(3).findFirst().orElseThrow();
+    assertTrue(counts.contains("plans raised 1, lowered 0; requests departed 2"), counts);
   }
 }

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;
 import javax.management.Attribute;
@@ -74,6 +76,40 @@ class PoolBeanTest {
     bean.clearStats();
     assertEquals(0, bean.getPeakUsedBytes());
     pool.close();
+  }
+
+  @Test
+  void shouldShowHowPlansOfStepsChangeWhenSizesDo() throws Exception {
+    try (TensorPoolAllocator pool =
+        builder()
+            .executor(Runnable::run)
+            .stepArenaIdle(Duration.ofMillis(10))
+            .stepPlanningTime(Duration.ZERO)
+            .jmx("changing")
+            .build()) {
+      TensorPoolMXBean bean = JMX.newMXBeanProxy(server, name("changing"), TensorPoolMXBean.class);
+      for (int i = 0; i < KeyedSteps.REPEATS; i++) {
+        step(pool, 64 * KIB, 64 * KIB);
+      }
+      assertEquals(0, bean.getDepartedStepRequests());
+      step(pool, 200 * KIB, 200 * KIB);
+      assertEquals(2, bean.getDepartedStepRequests());
+      assertEquals(1, bean.getRaisedStepPlans());
+      assertEquals(0, bean.getLoweredStepPlans());
+      while (bean.getLoweredStepPlans() == 0) {
+        step(pool, 64 * KIB, 64 * KIB);
+      }
+      assertEquals(pool.stepStats().loweredPlans(), bean.getLoweredStepPlans());
+      assertEquals(1, bean.getRaisedStepPlans());
+    }
+  }
+
+  private static void step(TensorPoolAllocator pool, long... sizes) {
+    try (ScopedMemoryCollector step = pool.collect()) {
+      for (long size : sizes) {
+        step.allocate(size).close();
+      }
+    }
   }
 
   @Test
