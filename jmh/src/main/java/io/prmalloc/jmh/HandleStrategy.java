@@ -26,7 +26,7 @@ abstract class HandleStrategy<H> implements Strategy {
   abstract void giveBack(H handle);
 
   @Override
-  public final long pair(long bytes, long value) {
+  public long pair(long bytes, long value) {
     H handle = take(bytes);
     Writes.checkRead(touch(handle, value), value);
     giveBack(handle);
@@ -34,19 +34,19 @@ abstract class HandleStrategy<H> implements Strategy {
   }
 
   @Override
-  public final Lane lane(Step step, Touch touch) {
+  public Lane lane(Step step, Touch touch) {
     return new HandleLane<>(this, step.tensors(), touch);
   }
 
   @Override
-  public final Handover handover(int capacity) {
+  public Handover handover(int capacity) {
     return new HandleHandover<>(this, capacity);
   }
 
   // A new array for each step, because a request's handles are held by objects as young as they
   // are. An array that is used again grows old, and from then on G1 pays for each store of a young
   // handle, which says nothing about an allocator.
-  private static final class HandleLane<H> implements Lane {
+  static class HandleLane<H> implements Lane {
     private final HandleStrategy<H> strategy;
     private final int tensors;
     private final Touch touch;
@@ -58,6 +58,10 @@ abstract class HandleStrategy<H> implements Strategy {
       this.touch = touch;
     }
 
+    H take(long bytes) {
+      return strategy.take(bytes);
+    }
+
     @Override
     @SuppressWarnings("unchecked") // only what take() gave is stored
     public void begin(ScopedMemoryCollector step) {
@@ -65,8 +69,8 @@ abstract class HandleStrategy<H> implements Strategy {
     }
 
     @Override
-    public long allocate(int tensor, long bytes, long value) {
-      H handle = strategy.take(bytes);
+    public final long allocate(int tensor, long bytes, long value) {
+      H handle = take(bytes);
       handles[tensor] = handle;
       return switch (touch) {
         case NONE -> value;
@@ -76,7 +80,7 @@ abstract class HandleStrategy<H> implements Strategy {
     }
 
     @Override
-    public void release(int tensor) {
+    public final void release(int tensor) {
       H handle = handles[tensor];
       handles[tensor] = null;
       strategy.giveBack(handle);

@@ -12,7 +12,11 @@ import java.util.Optional;
  */
 final class PoolAddresses extends AddressStrategy {
 
-  private final TensorPoolAllocator pool = Pools.learning();
+  private final TensorPoolAllocator pool;
+
+  PoolAddresses(TensorPoolAllocator pool) {
+    this.pool = pool;
+  }
 
   @Override
   long take(long bytes) {

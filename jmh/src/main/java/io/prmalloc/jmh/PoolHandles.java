@@ -7,13 +7,28 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Our pool through checked handles and their byte buffers.
+ * Our pool through checked handles and their byte buffers, in steps or without.
  *
  * <p>Threading: as {@link Strategy} says.
  */
-final class PoolHandles extends HandleStrategy<Allocation> {
+class PoolHandles extends HandleStrategy<Allocation> {
 
-  private final TensorPoolAllocator pool = Pools.learning();
+  final TensorPoolAllocator pool;
+  private final boolean inSteps;
+
+  private PoolHandles(TensorPoolAllocator pool, boolean inSteps) {
+    this.pool = pool;
+    this.inSteps = inSteps;
+  }
+
+  PoolHandles(TensorPoolAllocator pool) {
+    this(pool, true);
+  }
+
+  /** As a caller that tells the pool of no steps. It never plans. */
+  static PoolHandles withoutSteps(TensorPoolAllocator pool) {
+    return new PoolHandles(pool, false);
+  }
 
   @Override
   Allocation take(long bytes) {
@@ -39,12 +54,12 @@ final class PoolHandles extends HandleStrategy<Allocation> {
 
   @Override
   public ScopedMemoryCollector openStep() {
-    return pool.collect();
+    return inSteps ? pool.collect() : null;
   }
 
   @Override
   public boolean isWarm() {
-    return pool.isPooling();
+    return !inSteps || pool.isPooling();
   }
 
   @Override

@@ -13,7 +13,11 @@ import java.util.Optional;
  */
 final class PoolSteps implements Strategy {
 
-  private final TensorPoolAllocator pool = Pools.learning();
+  private final TensorPoolAllocator pool;
+
+  PoolSteps(TensorPoolAllocator pool) {
+    this.pool = pool;
+  }
 
   private static long take(ScopedMemoryCollector step, long bytes) {
     return Pools.had(step.allocateRaw(bytes), bytes);

@@ -14,6 +14,11 @@ final class Pools {
     return TensorPoolAllocator.builder().startStatisticStep(0).executor(Runnable::run).build();
   }
 
+  /** A pool as a server has it: it learns when it does by default, and plans in the background. */
+  static TensorPoolAllocator serving() {
+    return TensorPoolAllocator.builder().build();
+  }
+
   /** An address that was asked for, if it was to be had. */
   static long had(long address, long bytes) {
     if (address == 0) {
@@ -23,10 +28,14 @@ final class Pools {
   }
 
   static String report(TensorPoolAllocator pool) {
-    if (!pool.isPooling()) {
-      return "pool: no plan, for no request was larger than what slabs serve";
-    }
     PoolStats stats = pool.poolStats();
+    if (!pool.isPooling()) {
+      return String.format(
+          Locale.ROOT,
+          "pool: no plan; %,d requests larger than what slabs serve, %,d small",
+          stats.unpooledRequests(),
+          stats.smallRequests());
+    }
     return String.format(
         Locale.ROOT,
         "pool: %,d hits, %,d misses, %,d of sizes not planned, %,d small, arena %,d bytes",

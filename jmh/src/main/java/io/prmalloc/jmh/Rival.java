@@ -2,7 +2,9 @@ package io.prmalloc.jmh;
 
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -18,6 +20,10 @@ public enum Rival {
   POOL_RAW("pool, raw addresses", PoolAddresses::new),
   /** Our pool where the step is asked, by raw addresses: each step has a planned arena. */
   POOL_STEP("pool, planned steps", PoolSteps::new),
+  /** The same through checked handles. */
+  POOL_STEP_HANDLE("pool, planned steps, handles", PoolStepHandles::new),
+  /** Our pool through checked handles, without steps, so without a plan. */
+  POOL_NO_STEPS("pool, handles, no steps", PoolHandles::withoutSteps),
   /** Our allocator that pools nothing: what the pool does with a request that it misses. */
   CPU("no pool (CpuAllocator)", () -> new UnpooledHandles(new CpuAllocator(SubAllocator.direct()))),
   /** {@code ByteBuffer.allocateDirect}, freed at once and not by the collector. */
@@ -55,8 +61,15 @@ public enum Rival {
   READY_MEMORY("yardstick: memory already there", ReadyMemory::new);
 
   private final String label;
-  private final Supplier<Strategy> opener;
+  private final Function<Supplier<TensorPoolAllocator>, Strategy> opener;
   private final Supplier<Optional<String>> missing;
+
+  /** One of the ways into a pool. */
+  Rival(String label, Function<TensorPoolAllocator, Strategy> pooled) {
+    this.label = label;
+    this.opener = pool -> pooled.apply(pool.get());
+    this.missing = Optional::empty;
+  }
 
   Rival(String label, Supplier<Strategy> opener) {
     this(label, opener, Optional::empty);
@@ -64,7 +77,7 @@ public enum Rival {
 
   Rival(String label, Supplier<Strategy> opener, Supplier<Optional<String>> missing) {
     this.label = label;
-    this.opener = opener;
+    this.opener = pool -> opener.get();
     this.missing = missing;
   }
 
@@ -75,7 +88,10 @@ public enum Rival {
 
   /** Whether it is one of ours. Threading: any thread. */
   public boolean isOurs() {
-    return this == POOL_HANDLE || this == POOL_RAW || this == POOL_STEP || this == CPU;
+    return switch (this) {
+      case POOL_HANDLE, POOL_RAW, POOL_STEP, POOL_STEP_HANDLE, POOL_NO_STEPS, CPU -> true;
+      default -> false;
+    };
   }
 
   /** Whether it is no allocator, but something to measure others by. Threading: any thread. */
@@ -83,11 +99,16 @@ public enum Rival {
     return this == CAS_STACK || this == READY_MEMORY;
   }
 
+  /** Whether each request goes to an open step. Threading: any thread. */
+  public boolean asksTheStep() {
+    return this == POOL_STEP || this == POOL_STEP_HANDLE;
+  }
+
   /**
    * Whether it takes part where one thread allocates and another releases. Threading: any thread.
    */
   public boolean crossesThreads() {
-    return this != FFM_CONFINED && this != POOL_STEP;
+    return this != FFM_CONFINED && !asksTheStep();
   }
 
   /**
@@ -105,11 +126,25 @@ public enum Rival {
    * @throws IllegalStateException if it cannot take part here; the message says why
    */
   Strategy open() {
+    return open(Pools::learning);
+  }
+
+  /**
+   * The same as a server opens it: our pool learns when it does by default, and plans in the
+   * background.
+   *
+   * @throws IllegalStateException if it cannot take part here; the message says why
+   */
+  Strategy openAsServed() {
+    return open(Pools::serving);
+  }
+
+  private Strategy open(Supplier<TensorPoolAllocator> pool) {
     missing()
         .ifPresent(
             reason -> {
               throw new IllegalStateException(this + " is skipped: " + reason);
             });
-    return opener.get();
+    return opener.apply(pool);
   }
 }

@@ -13,8 +13,10 @@ import static io.prmalloc.jmh.Rival.MIMALLOC;
 import static io.prmalloc.jmh.Rival.NETTY_ADAPTIVE;
 import static io.prmalloc.jmh.Rival.NETTY_POOLED;
 import static io.prmalloc.jmh.Rival.POOL_HANDLE;
+import static io.prmalloc.jmh.Rival.POOL_NO_STEPS;
 import static io.prmalloc.jmh.Rival.POOL_RAW;
 import static io.prmalloc.jmh.Rival.POOL_STEP;
+import static io.prmalloc.jmh.Rival.POOL_STEP_HANDLE;
 import static io.prmalloc.jmh.Rival.READY_MEMORY;
 
 import java.util.EnumSet;
@@ -78,6 +80,9 @@ record Slice(
   /** Eight threads share two processors with the JIT, which takes more than twice as long then. */
   private static final Timing CROWDED = new Timing(5, 3, 120);
 
+  /** A pool as a server has it learns in the first hundreds of steps, and beside them. */
+  private static final Timing LEARNING = new Timing(6, 3, 120);
+
   /** Long enough for some steps that write every byte. */
   private static final Timing LONG = new Timing(2, 3, 230);
 
@@ -100,6 +105,8 @@ record Slice(
       EnumSet.of(POOL_HANDLE, NETTY_POOLED, NETTY_ADAPTIVE, ARROW, MALLOC, MIMALLOC);
 
   private static final Set<Rival> FEW = without(SOME, ARROW);
+
+  private static final Set<Rival> IN_STEPS = and(FEW, POOL_STEP);
 
   private static Set<Rival> and(Set<Rival> rivals, Rival... more) {
     Set<Rival> result = EnumSet.copyOf(rivals);
@@ -135,7 +142,28 @@ record Slice(
     Map<String, List<String>> sample = Map.of("trace", List.of(SAMPLE), "touch", List.of("FIRST"));
     Map<String, List<String>> touches =
         Map.of("trace", traces.subList(0, 1), "touch", List.of("NONE", "PAGE", "ALL"));
+    Map<String, List<String>> varying = varying(traces, "ANY", "SIXTEEN", "TWO_MODELS");
+    Map<String, List<String>> buffers = varying(traces, "BUFFERS");
     return List.of(
+        new Slice(
+            "varying",
+            VaryingBenchmark.class,
+            1,
+            varying,
+            and(IN_STEPS, POOL_STEP_HANDLE, POOL_NO_STEPS, READY_MEMORY),
+            true,
+            LEARNING),
+        new Slice(
+            "buffers", VaryingBenchmark.class, 1, buffers, and(FEW, READY_MEMORY), true, SHORT),
+        new Slice(
+            "varying-2",
+            VaryingBenchmark.class,
+            2,
+            varying,
+            without(IN_STEPS, NETTY_POOLED),
+            false,
+            LEARNING),
+        new Slice("buffers-2", VaryingBenchmark.class, 2, buffers, FEW, false, SHORT),
         new Slice(
             "pair", PairBenchmark.class, 1, pair, and(ALL, CAS_STACK, READY_MEMORY), true, SHORT),
         new Slice(
@@ -166,7 +194,7 @@ record Slice(
         new Slice("sample", StepBenchmark.class, 1, sample, SOME, false, SHORT),
         new Slice(
             "steps", StepBenchmark.class, 1, steps, and(ALL, POOL_STEP, READY_MEMORY), true, SHORT),
-        new Slice("steps-2", StepBenchmark.class, 2, steps, and(FEW, POOL_STEP), false, SETTLED),
+        new Slice("steps-2", StepBenchmark.class, 2, steps, IN_STEPS, false, SETTLED),
         new Slice(
             "touches",
             StepBenchmark.class,
@@ -175,6 +203,24 @@ record Slice(
             and(SOME, ALLOCATE_DIRECT, READY_MEMORY),
             true,
             LONG));
+  }
+
+  /**
+   * Parameters of {@link VaryingBenchmark}.
+   *
+   * @param traces the first of them varies; the second, or a sample, is the other model
+   */
+  private static Map<String, List<String>> varying(List<String> traces, String... traffic) {
+    String other = traces.size() > 1 ? traces.get(1) : "sample:mobilenet-v2";
+    return Map.of(
+        "traffic",
+        List.of(traffic),
+        "trace",
+        traces.subList(0, 1),
+        "other",
+        List.of(other),
+        "touch",
+        List.of("FIRST"));
   }
 
   /** The same with fewer rivals, at least none. */

@@ -2,16 +2,22 @@ package io.prmalloc.jmh;
 
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.trace.Trace;
+import java.util.SplittableRandom;
 
 /**
  * What a thread does in one step: the events of a trace.
  *
- * <p>Threading: immutable.
+ * <p>Threading: immutable, but for a {@link #copy}, which is one thread's.
  */
 final class Step {
 
   /** What is touched of each tensor; smaller ones are made so large. */
   static final int TOUCHED_BYTES = Long.BYTES;
+
+  private static final int MOST_ALIVE = 64;
+  private static final int LEAST_BUFFER_BYTES = 1 << 10;
+  private static final int BUFFER_DOUBLINGS = 10;
+  private static final long SEED = 20_26;
 
   private final int[] events;
   private final long[] sizesBytes;
@@ -45,6 +51,48 @@ final class Step {
       burst.allocate("tensor " + tensor, bytes);
     }
     return of(burst.build());
+  }
+
+  /**
+   * Buffers as a network server has them: of 1 KiB to 1 MiB, each doubling equally often, at most
+   * 64 alive, and any of those goes when another comes.
+   *
+   * @param buffers how many
+   */
+  static Step ofBuffers(int buffers) {
+    SplittableRandom random = new SplittableRandom(SEED);
+    Trace.Builder trace = Trace.builder("buffers");
+    int[] alive = new int[MOST_ALIVE];
+    for (int buffer = 0; buffer < buffers; buffer++) {
+      int slot = buffer < MOST_ALIVE ? buffer : random.nextInt(MOST_ALIVE);
+      if (buffer >= MOST_ALIVE) {
+        trace.release("buffer " + alive[slot]);
+      }
+      alive[slot] = buffer;
+      double doublings = random.nextDouble() * BUFFER_DOUBLINGS;
+      trace.allocate("buffer " + buffer, (long) (LEAST_BUFFER_BYTES * Math.pow(2, doublings)));
+    }
+    for (int slot = 0; slot < Math.min(buffers, MOST_ALIVE); slot++) {
+      trace.release("buffer " + alive[slot]);
+    }
+    return of(trace.build());
+  }
+
+  /** A copy for one thread, of the sizes that {@link #scale} last gave it. */
+  Step copy() {
+    return new Step(events, sizesBytes.clone());
+  }
+
+  /**
+   * Gives a copy the sizes of its original times a factor.
+   *
+   * @param original what this is a copy of
+   * @param factor from 0 to 1
+   */
+  void scale(Step original, double factor) {
+    for (int tensor = 0; tensor < sizesBytes.length; tensor++) {
+      sizesBytes[tensor] = Math.max(TOUCHED_BYTES, (long) (original.sizesBytes[tensor] * factor));
+    }
   }
 
   int tensors() {

@@ -3,6 +3,7 @@
  *
  * <p>{@link io.prmalloc.jmh.PairBenchmark} asks what one allocation costs, {@link
  * io.prmalloc.jmh.StepBenchmark} what an inference step costs, {@link
+ * io.prmalloc.jmh.VaryingBenchmark} what steps cost that vary, {@link
  * io.prmalloc.jmh.HandoverBenchmark} what it costs that another thread releases, through the queue
  * {@code Handover}. Who takes part is listed in {@link io.prmalloc.jmh.Rival}; each has a class
  * that implements {@code Strategy}: with handles, a {@code HandleStrategy}, or with addresses, an

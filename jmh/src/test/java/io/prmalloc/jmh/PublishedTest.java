@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PublishedTest {
 
-  /** With what JMH takes for itself, it is the twenty minutes that the results page speaks of. */
-  private static final long MOST_MILLIS = 17 * 60_000;
+  /** With what JMH takes for itself, it is the half hour that the results page speaks of. */
+  private static final long MOST_MILLIS = 23 * 60_000;
 
   @TempDir Path folder;
 
@@ -35,7 +35,7 @@ class PublishedTest {
   }
 
   @Test
-  void shouldTakeNoMoreThanSeventeenMinutesWhenEverythingIsThere() {
+  void shouldTakeNoMoreThanTwentyThreeMinutesWhenEverythingIsThere() {
     long millis = published().millis(Slice.all(List.of("data/Squeezenet@2", "data/MobilenetV2@4")));
     assertTrue(millis <= MOST_MILLIS, () -> millis + " ms");
   }
@@ -79,7 +79,7 @@ class PublishedTest {
     Published smoke = published("--smoke");
     List<Slice> slices = smoke.slices();
     assertEquals(Slice.all(List.of()).size(), slices.size());
-    assertTrue(slices.stream().mapToInt(Slice::settings).sum() <= 30);
+    assertTrue(slices.stream().mapToInt(Slice::settings).sum() <= 38);
     assertTrue(smoke.millis(slices) < 60_000);
   }
 

@@ -38,6 +38,29 @@ record Grids(Measurements measurements) {
     return rival -> measurements.step(rival, trace, touch, threads);
   }
 
+  private Function<Rival, Optional<Measurement>> varying(String traffic, int threads) {
+    return rival ->
+        measurements.varying(rival, traffic, SQUEEZENET.trace(), MOBILENET.trace(), threads);
+  }
+
+  /** Steps that vary: microseconds by how, with so many threads. */
+  Grid varying(int threads) {
+    return Grid.of(
+        Column.micros("any factor", varying("ANY", threads)),
+        Column.micros("16 factors", varying("SIXTEEN", threads)),
+        Column.micros("two models", varying("TWO_MODELS", threads)),
+        Column.micros("buffers, no steps", varying("BUFFERS", threads)));
+  }
+
+  /** Page faults of a step that varies. */
+  Grid varyingFaults() {
+    return Grid.of(
+        Column.faults("any factor", varying("ANY", 1)),
+        Column.faults("16 factors", varying("SIXTEEN", 1)),
+        Column.faults("two models", varying("TWO_MODELS", 1)),
+        Column.faults("buffers, no steps", varying("BUFFERS", 1)));
+  }
+
   /** Pairs of one thread: nanoseconds by size. */
   Grid sizes() {
     return Grid.of(

@@ -93,7 +93,9 @@ final class Measurements {
         .forEach(param -> subject.put(param.getKey(), param.getValue().asText()));
     String rival = String.valueOf(subject.remove("rival"));
     // The same trace lies elsewhere on another machine.
-    subject.computeIfPresent("trace", (name, path) -> path.substring(path.lastIndexOf('/') + 1));
+    for (String trace : List.of("trace", "other")) {
+      subject.computeIfPresent(trace, (name, path) -> path.substring(path.lastIndexOf('/') + 1));
+    }
     String[] names = result.path("benchmark").asText().split("\\.", -1);
     if (names.length < 2) {
       throw new IllegalArgumentException(file + " names no benchmark");
@@ -151,6 +153,15 @@ final class Measurements {
 
   Optional<Measurement> step(Rival rival, String trace, Touch touch, int threads) {
     return find("StepBenchmark", "touch=" + touch + ",trace=" + trace, rival, threads);
+  }
+
+  Optional<Measurement> varying(
+      Rival rival, String traffic, String trace, String other, int threads) {
+    return find(
+        "VaryingBenchmark",
+        "other=" + other + ",touch=FIRST,trace=" + trace + ",traffic=" + traffic,
+        rival,
+        threads);
   }
 
   private Optional<Measurement> find(String benchmark, String subject, Rival rival, int threads) {

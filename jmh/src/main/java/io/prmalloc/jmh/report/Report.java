@@ -159,6 +159,9 @@ public final class Report {
     Grids grids = new Grids(measurements);
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("environment", environmentText());
+    parts.put("varying", grids.varying(1).markdown());
+    parts.put("varying-faults", grids.varyingFaults().markdown());
+    parts.put("two-thread-varying", grids.varying(2).markdown());
     parts.put("floors", floorsTable());
     parts.put("sizes", grids.sizes().markdown());
     parts.put("pair-costs", grids.pairCosts().markdown());

@@ -134,7 +134,8 @@ class ReportTest {
     String written = Files.readString(docs.resolve("README.md"));
 
     assertTrue(written.contains("| CPU | some processor |"));
-    assertTrue(written.contains("| malloc | 100 | 100 | 100 | 100 |"), written);
+    assertTrue(written.contains("| malloc | 120 | 120 | 120 | 120 |"), written);
+    assertTrue(written.contains("| malloc | 0.12 | 0.12 | 0.12 | 0.12 |"), written);
     assertFalse(written.contains("Not measured."), written);
     int charts = 0;
     for (String line : written.split("\n", -1)) {
