@@ -81,7 +81,7 @@ record Slice(
   private static final Timing CROWDED = new Timing(5, 3, 120);
 
   /** A pool as a server has it learns in the first hundreds of steps, and beside them. */
-  private static final Timing LEARNING = new Timing(6, 3, 120);
+  private static final Timing LEARNING = new Timing(9, 3, 120);
 
   /** Long enough for some steps that write every byte. */
   private static final Timing LONG = new Timing(2, 3, 230);

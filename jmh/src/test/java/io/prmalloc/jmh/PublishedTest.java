@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PublishedTest {
 
   /** With what JMH takes for itself, it is the half hour that the results page speaks of. */
-  private static final long MOST_MILLIS = 23 * 60_000;
+  private static final long MOST_MILLIS = 25 * 60_000;
 
   @TempDir Path folder;
 
@@ -35,7 +35,7 @@ class PublishedTest {
   }
 
   @Test
-  void shouldTakeNoMoreThanTwentyThreeMinutesWhenEverythingIsThere() {
+  void shouldTakeNoMoreThanTwentyFiveMinutesWhenEverythingIsThere() {
     long millis = published().millis(Slice.all(List.of("data/Squeezenet@2", "data/MobilenetV2@4")));
     assertTrue(millis <= MOST_MILLIS, () -> millis + " ms");
   }
