@@ -8,8 +8,7 @@ import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * Blocks that each have a region of their own, straight from a {@link SubAllocator}: the plain way
- * to allocate, and what the pool does with requests it does not serve. For those who write
- * allocators.
+ * to allocate. For those who write allocators.
  *
  * <p>Threading: every method may be called from any thread; the books are kept under one lock, the
  * system is called outside it.
@@ -25,17 +24,6 @@ public final class RegionHeap {
      * @param ticket what was given to {@link #acquire}
      */
     void released(Object ticket);
-  }
-
-  /** Told how the blocks that were out at a moment come back. */
-  @FunctionalInterface
-  public interface DrainListener {
-    /**
-     * Threading: the thread that releases, or the one that started to watch.
-     *
-     * @param all whether the last of them is back; this is said once
-     */
-    void drained(boolean all);
   }
 
   private final SubAllocator source;
@@ -54,13 +42,6 @@ public final class RegionHeap {
   private long peakBytesReserved;
   private long liveBlocks;
   private boolean closed;
-
-  // What is watched: the blocks up to a number.
-  private DrainListener drainListener;
-  private long watchedNumber;
-  private long watchedBlocks;
-  private long stepBytes;
-  private long drainedBytes;
 
   /**
    * Threading: any thread.
@@ -124,29 +105,6 @@ public final class RegionHeap {
       }
     }
     return block;
-  }
-
-  /**
-   * How many bytes the sub-allocator would have to get back before this heap could give so many
-   * out; 0 if they are there, or nobody knows.
-   *
-   * <p>Threading: any thread; true of the moment of the call.
-   *
-   * @param bytes the user's and those of the header
-   */
-  public long bytesMissing(long bytes) {
-    return Math.max(0, bytes + isolation.roomBytes() - source.bytesAvailable());
-  }
-
-  /**
-   * Gives memory back to the sub-allocator that is kept for requests to come. This heap keeps none.
-   *
-   * <p>Threading: any thread.
-   *
-   * @return how many bytes went
-   */
-  public long releaseUnused() {
-    return 0;
   }
 
   /**
@@ -224,11 +182,8 @@ public final class RegionHeap {
     if (block.ticket() != null) {
       listener.released(block.ticket());
     }
-    boolean tell = unlink(block);
+    unlink(block);
     source.free(block.region());
-    if (tell) {
-      tellDrained();
-    }
   }
 
   private void link(HeapBlock block, long bytes) {
@@ -254,8 +209,7 @@ public final class RegionHeap {
     }
   }
 
-  /** Returns whether the listener is to be told. */
-  private boolean unlink(HeapBlock block) {
+  private void unlink(HeapBlock block) {
     synchronized (lock) {
       if (block.previous != null) {
         block.previous.next = block.next;
@@ -270,52 +224,6 @@ public final class RegionHeap {
       }
       liveBlocks--;
       bytesInUse -= block.sizeBytes();
-      if (block.allocationId > watchedNumber) {
-        return false;
-      }
-      watchedBlocks--;
-      drainedBytes += block.region().sizeBytes();
-      return watchedBlocks == 0 || drainedBytes >= stepBytes;
-    }
-  }
-
-  /**
-   * Watches the blocks that are out now. The listener is told every time that so many bytes of them
-   * are back with the sub-allocator, and when the last one is: at once if there are none.
-   *
-   * <p>Threading: any thread; once at a time, a new watch ends the one before it.
-   *
-   * @param everyBytes how many bytes, at least 1
-   * @param told what to tell; must not throw
-   */
-  public void watchDrain(long everyBytes, DrainListener told) {
-    boolean tell;
-    synchronized (lock) {
-      drainListener = told;
-      watchedNumber = lastId;
-      watchedBlocks = liveBlocks;
-      stepBytes = everyBytes;
-      drainedBytes = 0;
-      tell = watchedBlocks == 0;
-    }
-    if (tell) {
-      tellDrained();
-    }
-  }
-
-  private void tellDrained() {
-    DrainListener told;
-    boolean all;
-    synchronized (lock) {
-      told = drainListener;
-      all = watchedBlocks == 0;
-      drainedBytes = 0;
-      if (all) {
-        drainListener = null;
-      }
-    }
-    if (told != null) {
-      told.drained(all);
     }
   }
 

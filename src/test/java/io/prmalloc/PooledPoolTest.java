@@ -36,6 +36,7 @@ class PooledPoolTest extends AllocatorContractTest {
         TensorPoolAllocator.builder()
             .subAllocator(source)
             .planner(planner)
+            .executor(Runnable::run)
             .isolation(isolation())
             .build();
     assertTrue(pool.isPooling());

@@ -77,35 +77,4 @@ class RegionHeapTest {
     assertEquals(0, source.bytesReserved());
     assertEquals(1, heap.stats().numAllocs());
   }
-
-  @Test
-  void shouldTellOfTheBlocksThatWereOutWhenTheyComeBack() {
-    List<Allocation> before = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
-      before.add(heap.acquire(100, 64, 0, null).open(100));
-    }
-    before.remove(0).close();
-    List<String> told = new ArrayList<>();
-    heap.watchDrain(250, all -> told.add(all + " with " + source.bytesReserved()));
-    Allocation later = heap.acquire(1000, 64, 0, null).open(1000);
-    later.close();
-    before.get(0).close();
-    before.get(1).close();
-    assertEquals(List.of(), told);
-    before.get(2).close();
-    assertEquals(List.of("false with 100"), told);
-    before.get(3).close();
-    assertEquals(List.of("false with 100", "true with 0"), told);
-    heap.acquire(1000, 64, 0, null).open(1000).close();
-    assertEquals(2, told.size());
-  }
-
-  @Test
-  void shouldTellAtOnceWhenNothingIsOut() {
-    List<Boolean> told = new ArrayList<>();
-    heap.watchDrain(1, told::add);
-    assertEquals(List.of(true), told);
-    heap.acquire(10, 64, 0, null).open(10).close();
-    assertEquals(List.of(true), told);
-  }
 }

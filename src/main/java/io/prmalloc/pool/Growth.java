@@ -1,7 +1,6 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -37,14 +36,14 @@ final class Growth {
 
   private final TensorPoolAllocator pool;
   private final SubAllocator source;
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final Replanner replanner;
   private final ReentrantLock lifecycle;
 
   Growth(
       TensorPoolAllocator pool,
       SubAllocator source,
-      RegionHeap outside,
+      LiveHeap outside,
       Replanner replanner,
       ReentrantLock lifecycle) {
     this.pool = pool;

@@ -15,8 +15,10 @@ final class Housekeeping implements IdleTrimmer.Target {
   private final PoolBooks books;
   private final Upkeep.Target waste;
   private final Upkeep.Target stepArenas;
+  private final Upkeep.Target decay;
   private final Duration shrinkAfter;
   private final Duration stepArenaIdle;
+  private final Duration purgeAfter;
   private final Duration trimAfterIdle;
   private final String beanName;
   private IdleTrimmer trimmer;
@@ -29,6 +31,7 @@ final class Housekeeping implements IdleTrimmer.Target {
       PoolBooks books,
       PlannedSteps steps,
       SmallBlocks small,
+      LiveHeap outside,
       Replanner replanner,
       TensorPoolBuilder builder) {
     this.pool = pool;
@@ -44,6 +47,8 @@ final class Housekeeping implements IdleTrimmer.Target {
     StepSettings stepSettings = builder.stepSettings();
     this.stepArenas = () -> steps.trim(stepSettings.idle().toNanos());
     this.stepArenaIdle = stepSettings.enabled() ? stepSettings.idle() : Duration.ZERO;
+    this.decay = () -> outside.purge(WasteWatch.LOOKS);
+    this.purgeAfter = builder.purgeAfter();
     this.trimAfterIdle = builder.trimAfterIdle();
     this.beanName = builder.beanName();
   }
@@ -58,6 +63,7 @@ final class Housekeeping implements IdleTrimmer.Target {
     }
     lookAfter(waste, shrinkAfter);
     lookAfter(stepArenas, stepArenaIdle);
+    lookAfter(decay, purgeAfter);
   }
 
   private void lookAfter(Upkeep.Target target, Duration idle) {

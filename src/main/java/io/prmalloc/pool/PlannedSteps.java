@@ -2,7 +2,6 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import io.prmalloc.Isolation;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
@@ -51,7 +50,7 @@ final class PlannedSteps implements StepSource {
 
   private final Pool pool;
   private final SubAllocator source;
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final Executor executor;
   private final StepSettings settings;
 
@@ -68,11 +67,7 @@ final class PlannedSteps implements StepSource {
   private volatile boolean observed;
 
   PlannedSteps(
-      Pool pool,
-      SubAllocator source,
-      RegionHeap outside,
-      Executor executor,
-      StepSettings settings) {
+      Pool pool, SubAllocator source, LiveHeap outside, Executor executor, StepSettings settings) {
     this.pool = pool;
     this.source = source;
     this.outside = outside;
@@ -237,6 +232,11 @@ final class PlannedSteps implements StepSource {
 
   void noteReserved() {
     outside.noteReserved();
+  }
+
+  /** A plan serves what the heap served before: what that does not need any more goes back. */
+  void releaseUnused() {
+    outside.releaseUnused();
   }
 
   /** Closes the block at an address, if it is one of a planned step and out. */

@@ -3,7 +3,6 @@ package io.prmalloc.pool;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
 import io.prmalloc.Chunk;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.MemoryPlanner;
 import java.util.function.Supplier;
@@ -35,7 +34,7 @@ final class PoolBooks {
 
   private final SubAllocator source;
   private final SmallBlocks small;
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final PlannedSteps steps;
   private final AddressDirectory directory;
   private final Supplier<BinTable> bins;
@@ -49,7 +48,7 @@ final class PoolBooks {
   PoolBooks(
       SubAllocator source,
       SmallBlocks small,
-      RegionHeap outside,
+      LiveHeap outside,
       PlannedSteps steps,
       AddressDirectory directory,
       Supplier<BinTable> bins,
@@ -152,7 +151,7 @@ final class PoolBooks {
   PoolSnapshot snapshot(MemoryPlanner planner, Replanner replanner) {
     BinTable table = bins.get();
     AllocatorStats memory = stats();
-    long discarded = table == null ? 0 : table.discardedBytes();
+    long discarded = outside.cleanBytes() + (table == null ? 0 : table.discardedBytes());
     return new PoolSnapshot(
         memory,
         Math.max(0, memory.bytesReserved() - discarded),
@@ -208,7 +207,7 @@ final class PoolBooks {
   }
 
   /**
-   * {@link RegionHeap#usableBytesAt} of memory outside; of pooled memory, all of its block.
+   * {@link LiveHeap#usableBytesAt} of memory outside; of pooled memory, all of its block.
    *
    * @throws IllegalArgumentException if it is not out
    */

@@ -12,7 +12,8 @@ import java.lang.System.Logger.Level;
 final class PoolTrim {
 
   // What the source takes back as a whole goes first: step arenas that nobody has, slabs with every
-  // slot home. The plan's arena must stay, for its blocks may be asked for at any time and each has
+  // slot home, regions of the heap with nothing in use; then the free pages of its other regions.
+  // The plan's arena must stay, for its blocks may be asked for at any time and each has
   // its place; of those that are home the pages go, one block after the other. Whoever wants a
   // block claims it, so the trimmer claims it too: while its pages go, at most one block is not to
   // be had, for the time of a system call.
@@ -27,20 +28,22 @@ final class PoolTrim {
   private final PlannedSteps steps;
   private final SmallBlocks small;
   private final BinTable bins;
+  private final LiveHeap outside;
   private boolean refused;
 
   /**
    * @param bins the plan that serves, or null
    */
-  PoolTrim(PlannedSteps steps, SmallBlocks small, BinTable bins) {
+  PoolTrim(PlannedSteps steps, SmallBlocks small, BinTable bins, LiveHeap outside) {
     this.steps = steps;
     this.small = small;
     this.bins = bins;
+    this.outside = outside;
   }
 
   /** How many bytes went. */
   long run() {
-    long bytes = steps.trim(0) + small.trim();
+    long bytes = steps.trim(0) + small.trim() + outside.trim();
     if (bins != null) {
       bytes += bins.discardFree(this::discard);
     }

@@ -1,7 +1,6 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Block;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.recording.Recording;
@@ -32,7 +31,7 @@ final class PoolWatch {
   // (PlannedSteps.observe);
   // those that have an arena when somebody begins to observe keep it to their end, unseen.
   //
-  // Blocks outside the pool have a ticket for the heap of regions, and that leads to observers.
+  // Blocks outside the pool have a ticket for the heap, and that leads to observers.
 
   /** What bars the quick way, and opens it again. */
   interface Gate {
@@ -45,7 +44,7 @@ final class PoolWatch {
     void observe(boolean observed, boolean steps);
   }
 
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final MemoryPlanner planner;
 
   /** The pool's own, under which it is closed and its bins are published. */
@@ -59,7 +58,7 @@ final class PoolWatch {
   private volatile LeakDetector leaks;
   private volatile boolean closed;
 
-  PoolWatch(RegionHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+  PoolWatch(LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
     this.outside = outside;
     this.planner = planner;
     this.lifecycle = lifecycle;
@@ -215,7 +214,7 @@ final class PoolWatch {
     return block;
   }
 
-  /** A block is back in the heap of regions that somebody wanted to hear of. */
+  /** A block is back in the heap that somebody wanted to hear of. */
   void released(Object ticket) {
     if (ticket instanceof LearningStep.Life life) {
       life.end();

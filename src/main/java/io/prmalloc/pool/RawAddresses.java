@@ -3,7 +3,6 @@ package io.prmalloc.pool;
 import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import java.nio.ByteBuffer;
 import java.util.function.LongPredicate;
@@ -16,26 +15,20 @@ import java.util.function.LongPredicate;
  */
 final class RawAddresses {
 
-  // Whose an address is, is known from the address alone, before anything is read from it: arena
-  // and slabs are looked up in tables by it, regions in a map.
+  // Whose an address is, is known from the address alone, before anything is read from it: arena,
+  // slabs and the regions of the heap are looked up in tables by it.
 
   private final TensorPoolAllocator pool;
   private final AddressDirectory directory;
-  private final RegionHeap outside;
   private final LongPredicate elsewhere;
 
   /**
    * @param elsewhere takes an address back that has no header of ours in front; false if it is not
    *     out
    */
-  RawAddresses(
-      TensorPoolAllocator pool,
-      AddressDirectory directory,
-      RegionHeap outside,
-      LongPredicate elsewhere) {
+  RawAddresses(TensorPoolAllocator pool, AddressDirectory directory, LongPredicate elsewhere) {
     this.pool = pool;
     this.directory = directory;
-    this.outside = outside;
     this.elsewhere = elsewhere;
   }
 
@@ -105,7 +98,7 @@ final class RawAddresses {
    *
    * @param ticket what the heap's listener gets when it comes back
    */
-  static long openOutside(RegionHeap outside, long bytes, Object ticket) {
+  static long openOutside(LiveHeap outside, long bytes, Object ticket) {
     int header = HeaderDescriptor.FULL_BYTES;
     Requests.totalBytes(bytes, header);
     try {
@@ -136,8 +129,10 @@ final class RawAddresses {
     }
     if (block instanceof PooledBlock pooled) {
       deallocatePooled(pooled, address);
+    } else if (block != null) {
+      deallocateOutside(block, address);
     } else {
-      deallocateOutside(outside.findRaw(address), address);
+      releaseElsewhere(address);
     }
   }
 
@@ -170,11 +165,13 @@ final class RawAddresses {
   }
 
   private void deallocateOutside(Block block, long address) {
-    if (block == null || !block.isLive()) {
+    // The stamp comes first, as above: a block of the heap is placed anew for its next use.
+    long stamp = block.stamp();
+    int header = block.headerBytes();
+    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
       releaseElsewhere(address);
       return;
     }
-    int header = block.headerBytes();
     HeaderDescriptor.checkFull(
         block.region().buffer(),
         block.offset() + header,
@@ -183,7 +180,7 @@ final class RawAddresses {
         address - header,
         header,
         block.sizeBytes());
-    if (!block.closeRaw()) {
+    if (!block.closeRaw(stamp)) {
       throw PoolBooks.notOurs(address);
     }
   }

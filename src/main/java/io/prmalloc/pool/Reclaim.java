@@ -1,6 +1,5 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.Lock;
 
@@ -26,7 +25,7 @@ final class Reclaim {
 
   private final TensorPoolAllocator pool;
   private final SubAllocator source;
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final SmallBlocks small;
   private final PlannedSteps steps;
   private final RetiredBins retired;
@@ -35,7 +34,7 @@ final class Reclaim {
   Reclaim(
       TensorPoolAllocator pool,
       SubAllocator source,
-      RegionHeap outside,
+      LiveHeap outside,
       SmallBlocks small,
       PlannedSteps steps,
       RetiredBins retired,

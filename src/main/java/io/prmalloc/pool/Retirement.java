@@ -1,7 +1,5 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.RegionHeap;
-
 /** The part of a pool's close that may find that it is not the time. */
 final class Retirement {
 
@@ -15,7 +13,7 @@ final class Retirement {
    * @param bins the plan that serves, or null
    * @return whether it could
    */
-  static boolean tryAll(PlannedSteps steps, SmallBlocks small, BinTable bins, RegionHeap outside) {
+  static boolean tryAll(PlannedSteps steps, SmallBlocks small, BinTable bins, LiveHeap outside) {
     if (!steps.retire()) {
       return false;
     }

@@ -4,7 +4,6 @@ import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
 
@@ -30,7 +29,6 @@ final class SlowWay {
   private final Replanner replanner;
   private final Growth growth;
   private final Reclaim reclaim;
-  private final RegionHeap outside;
 
   SlowWay(
       TensorPoolAllocator pool,
@@ -39,8 +37,7 @@ final class SlowWay {
       PoolWatch watch,
       Replanner replanner,
       Growth growth,
-      Reclaim reclaim,
-      RegionHeap outside) {
+      Reclaim reclaim) {
     this.pool = pool;
     this.small = small;
     this.books = books;
@@ -48,7 +45,6 @@ final class SlowWay {
     this.replanner = replanner;
     this.growth = growth;
     this.reclaim = reclaim;
-    this.outside = outside;
   }
 
   /**
@@ -157,7 +153,7 @@ final class SlowWay {
     }
     BinTable table = pool.bins();
     if (table == null) {
-      return takeOutside(bytes, alignment, largeHeader);
+      return watch.takeOutside(bytes, alignment, largeHeader);
     }
     long total = bytes + largeHeader;
     PooledBlock pooled = table.takeSlowly(total, alignment);
@@ -167,18 +163,9 @@ final class SlowWay {
     if (pooled != null) {
       return pooled;
     }
-    Block unpooled = takeOutside(bytes, alignment, largeHeader);
+    Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
     table.countUnserved(total);
     replanner.unserved(table);
     return unpooled;
-  }
-
-  /** Makes room first: where the JVM's limit is reached it takes its time to say so. */
-  private Block takeOutside(long bytes, int alignment, int headerBytes) {
-    long missing = outside.bytesMissing(bytes + headerBytes);
-    if (missing > 0) {
-      reclaim.run(missing);
-    }
-    return watch.takeOutside(bytes, alignment, headerBytes);
   }
 }

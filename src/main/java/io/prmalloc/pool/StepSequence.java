@@ -274,6 +274,7 @@ final class StepSequence {
     if (first == null) {
       return;
     }
+    owner.releaseUnused();
     // Steps may have asked for more meanwhile.
     planIfWanted();
     if (isServing(made) && !owner.planningTime().isZero()) {

@@ -3,7 +3,6 @@ package io.prmalloc.pool;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.lifetime.LifetimePlan;
@@ -25,15 +24,14 @@ final class Takeover {
 
   // Three things would keep a second pool's worth of memory beside the first:
   //
-  //   1. What warm-up gave back. The C library keeps it, for sizes that nobody will ask for again.
-  //      It is asked to trim its heap before the arena is reserved, and again when it is, for
-  //      that takes as long as some steps do.
+  //   1. What warm-up gave back. The heap outside keeps it, and the C library what that gave back.
+  //      Both are trimmed when it drains.
   //   2. The arena, if its source writes every page while the current steps are still served
   //      outside (direct buffers are zeroed by the JVM). Then it is reserved in pieces, and each is
   //      discarded before the next is taken: it comes back page by page as it is used, while the
   //      tensors outside go.
-  //   3. What those steps give back. The heap is trimmed again each time an eighth of the arena's
-  //      size is back.
+  //   3. What those steps give back. It is trimmed again each time an eighth of the arena's size is
+  //      back.
   //
   // When the last tensor from before is back, the arena is made resident, so that a block that is
   // first used much later finds its pages there.
@@ -63,12 +61,12 @@ final class Takeover {
   private static final int MAX_PARTS = 256;
 
   private final SubAllocator source;
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final Executor executor;
   private boolean discarded;
   private long reserveNanos;
 
-  Takeover(SubAllocator source, RegionHeap outside, Executor executor) {
+  Takeover(SubAllocator source, LiveHeap outside, Executor executor) {
     this.source = source;
     this.outside = outside;
     this.executor = executor;
@@ -208,20 +206,23 @@ final class Takeover {
     outside.watchDrain(step, all -> drained(all, populate));
   }
 
-  // By the thread that gives memory back, and not in the background: there it would come late,
-  // while this thread fills the arena. Takes some milliseconds, nine times in a pool's life.
+  /** In the background: no user's close waits while memory goes back to the system. */
   private void drained(boolean all, Runnable populate) {
-    OperatingSystem.trimHeap();
-    if (all && discarded) {
-      later(populate);
-    }
+    later(
+        () -> {
+          outside.trim();
+          OperatingSystem.trimHeap();
+          if (all && discarded) {
+            populate.run();
+          }
+        });
   }
 
   private void later(Runnable task) {
     try {
       executor.execute(task);
     } catch (RejectedExecutionException shuttingDown) {
-      LOGGER.log(Level.DEBUG, "the executor refused to make the arena resident", shuttingDown);
+      LOGGER.log(Level.DEBUG, "the executor refused to trim what warm-up left", shuttingDown);
     }
   }
 }

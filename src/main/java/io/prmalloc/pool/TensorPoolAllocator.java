@@ -7,7 +7,6 @@ import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
-import io.prmalloc.RegionHeap;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -52,7 +51,8 @@ public final class TensorPoolAllocator extends QuickWay {
   //                  every request that reads it is served from it. Requests that were a moment
   //                  too early go outside, and find their way home there, because a block knows
   //                  its home. So the switch-over waits for nobody and stops nobody.
-  //   all the rest   RegionHeap: a region each, tracked by the planner while it collects
+  //   all the rest   LiveHeap: extents of a few large regions, tracked by the planner while it
+  // collects
   //
   // Nothing is counted on the way of a hit: blocks count their own uses.
   //
@@ -69,7 +69,7 @@ public final class TensorPoolAllocator extends QuickWay {
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
   private final SlabFronts fronts;
-  private final RegionHeap outside;
+  private final LiveHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
   private final PoolWatch watch;
@@ -93,14 +93,14 @@ public final class TensorPoolAllocator extends QuickWay {
     this.source = builder.source();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new RegionHeap(source, builder.isolation(), this::released);
+    this.outside = new LiveHeap(source, builder.isolation(), directory, this::released);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, builder.isolation(), directory, outside::noteReserved);
     this.fronts = small.fronts();
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
     // An address with no header of ours in front may be one that was logged, or of a step.
-    this.raw = new RawAddresses(this, directory, outside, a -> log.release(a) || steps.closeRaw(a));
+    this.raw = new RawAddresses(this, directory, a -> log.release(a) || steps.closeRaw(a));
     this.books =
         new PoolBooks(source, small, outside, steps, directory, this::countedBins, retired);
     this.succession =
@@ -117,8 +117,9 @@ public final class TensorPoolAllocator extends QuickWay {
             succession::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
-    this.slowWay = new SlowWay(this, small, books, watch, replanner, growth, reclaim, outside);
-    this.housekeeping = new Housekeeping(this, books, steps, small, replanner, builder);
+    this.slowWay = new SlowWay(this, small, books, watch, replanner, growth, reclaim);
+    outside.reclaimBy(reclaim::run);
+    this.housekeeping = new Housekeeping(this, books, steps, small, outside, replanner, builder);
     planner.bind(succession::first, steps);
     watch.detectLeaks(builder.leakDetection(), builder.leakListener());
     builder
@@ -375,9 +376,10 @@ public final class TensorPoolAllocator extends QuickWay {
   }
 
   /**
-   * Gives memory back that nobody uses: step arenas, empty slabs, the pages of the plan's free
-   * blocks, and what the C library keeps. Others go on meanwhile. Costs some milliseconds, and page
-   * faults later; {@code docs/observability.md} and {@link TensorPoolBuilder#trimAfterIdle}.
+   * Gives memory back that nobody uses: step arenas, empty slabs, what is free of the heap under
+   * the plan, the pages of the plan's free blocks, and what the C library keeps. Others go on
+   * meanwhile. Costs some milliseconds, and page faults later; {@code docs/observability.md} and
+   * {@link TensorPoolBuilder#trimAfterIdle}.
    *
    * <p>Threading: any thread.
    *
@@ -386,10 +388,15 @@ public final class TensorPoolAllocator extends QuickWay {
   public long trim() {
     lifecycle.lock();
     try {
-      return closed ? 0 : new PoolTrim(steps, small, bins).run();
+      return closed ? 0 : new PoolTrim(steps, small, bins, outside).run();
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  /** Gives back what is free of the heap under the plan; how many bytes that is. */
+  long trimHeap() {
+    return outside.trim();
   }
 
   /**

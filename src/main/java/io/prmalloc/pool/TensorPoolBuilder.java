@@ -44,6 +44,7 @@ public final class TensorPoolBuilder {
   private KeptPlan kept;
   private boolean keptIfUsable;
   private StepSettings steps = StepSettings.DEFAULTS;
+  private Duration purgeAfter = Duration.ofSeconds(10);
   private Duration trimAfterIdle;
   private String beanName;
   private long softLimitBytes;
@@ -156,6 +157,11 @@ public final class TensorPoolBuilder {
 
   StepSettings stepSettings() {
     return steps;
+  }
+
+  /** Zero for never. */
+  Duration purgeAfter() {
+    return purgeAfter;
   }
 
   /** Null for never. */
@@ -368,6 +374,20 @@ public final class TensorPoolBuilder {
    */
   public TensorPoolBuilder stepPlanningTime(Duration value) {
     steps = steps.withPlanningTime(checkNotNegative("stepPlanningTime", value));
+    return this;
+  }
+
+  /**
+   * For how long memory of the heap under the plan stays resident for the next request after it was
+   * last in use; default 10 seconds, zero for ever. After that its pages are given back to the
+   * system, in the background, and regions with nothing in use to the sub-allocator.
+   *
+   * <p>Threading: not safe.
+   *
+   * @throws IllegalArgumentException if {@code value} is negative
+   */
+  public TensorPoolBuilder purgeAfter(Duration value) {
+    purgeAfter = checkNotNegative("purgeAfter", value);
     return this;
   }
 

@@ -194,7 +194,7 @@ class FlightEventsTest {
               most.close();
             });
     assertEquals(
-        List.of("SOFT 600000 600000 500000", "HARD 400001 600000 1000000"),
+        List.of("SOFT 606208 606208 500000", "HARD 409600 606208 1000000"),
         events.stream()
             .map(
                 event ->

@@ -10,6 +10,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.ChildJvm;
 import io.prmalloc.os.OperatingSystem;
 import java.io.IOException;
@@ -140,6 +141,75 @@ class LimitedPoolTest extends PoolTests {
     assertEquals(2 * TENSOR, pool.poolStats().arenaBytes());
     giveBack(out);
     giveBack(again);
+    close(pool, limited);
+  }
+
+  @Test
+  void shouldKeepARegionOfManyBlocksWhenOneOfThemIsOut() {
+    SubAllocator limited = SubAllocator.direct(3 * MIB);
+    TensorPoolAllocator pool = builder(limited).replan(false).build();
+    int little = 100 * KIB;
+    Pools.learn(pool, TENSOR, little, little, little, little);
+    long whole = pool.poolStats().arenaBytes();
+    assertEquals(TENSOR + 4 * little, whole, "nothing is out, so all of it is there at once");
+    Allocation out = take(pool, little);
+    giveBack(take(pool, TENSOR + 200 * KIB));
+    assertEquals(whole - TENSOR, pool.poolStats().arenaBytes());
+    List<Allocation> others = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      others.add(take(pool, little));
+    }
+    assertEquals(4, pool.poolStats().hits());
+    others.forEach(LimitedPoolTest::giveBack);
+    giveBack(out);
+    giveBack(take(pool, TENSOR));
+    assertEquals(whole, pool.poolStats().arenaBytes());
+    assertEquals(5, pool.poolStats().hits());
+    close(pool, limited);
+  }
+
+  @Test
+  void shouldKeepThePlanWhenARequestIsTooLargeForTheLimit() {
+    SubAllocator limited = SubAllocator.direct(5 * MIB);
+    TensorPoolAllocator pool = warm(limited);
+    assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(5 * MIB + 1));
+    assertEquals(2 * TENSOR, pool.poolStats().arenaBytes());
+    Allocation out = take(pool, TENSOR);
+    assertThrows(OutOfNativeMemoryException.class, () -> pool.allocate(4 * MIB));
+    assertEquals(2 * TENSOR, pool.poolStats().arenaBytes());
+    giveBack(out);
+    close(pool, limited);
+  }
+
+  @Test
+  void shouldServeAStepThatIsLearntWhenThePlanHasTheMemory() {
+    SubAllocator limited = SubAllocator.direct(5 * MIB);
+    TensorPoolAllocator pool = warm(limited);
+    ScopedMemoryCollector step = pool.collect();
+    step.allocate(5 * MIB).close();
+    long address = step.allocateRaw(5 * MIB - KIB);
+    assertNotEquals(0, address);
+    step.deallocateRaw(address);
+    step.close();
+    assertTrue(pool.isPooling());
+    step(pool);
+    assertEquals(2 * TENSOR, pool.poolStats().arenaBytes());
+    close(pool, limited);
+  }
+
+  @Test
+  void shouldGiveBackTheArenaOfAStepWhenARequestNeedsIt() {
+    SubAllocator limited = SubAllocator.direct(5 * MIB);
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder().subAllocator(limited).executor(Runnable::run).build();
+    while (pool.stepStats().plans() == 0) {
+      ScopedMemoryCollector step = pool.collect();
+      step.allocate(3 * MIB).close();
+      step.close();
+    }
+    assertEquals(3 * MIB, limited.bytesReserved());
+    giveBack(take(pool, 4 * MIB));
+    assertEquals(0, limited.bytesReserved());
     close(pool, limited);
   }
 

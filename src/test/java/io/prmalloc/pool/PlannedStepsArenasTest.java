@@ -55,6 +55,8 @@ class PlannedStepsArenasTest {
     steps(KeyedSteps.REPEATS + 1);
     assertEquals(0, pool.trimSteps(Duration.ofDays(1)));
     assertEquals(ARENA_BYTES, pool.stepStats().arenaBytes());
+    pool.trimHeap();
+    assertEquals(ARENA_BYTES, source.bytesReserved());
     assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
     assertEquals(0, source.bytesReserved());
     assertEquals(1, pool.stepStats().plans());

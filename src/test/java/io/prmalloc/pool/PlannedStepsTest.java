@@ -55,6 +55,7 @@ class PlannedStepsTest extends PlannedStepsPool {
     assertEquals(0, learnt.plannedSteps());
     // What lives at once at most: the last three.
     assertEquals(192 * KIB + 100, learnt.arenaBytes());
+    pool.trimHeap();
     assertEquals(learnt.arenaBytes(), source.bytesReserved());
 
     steps(10, sizes);

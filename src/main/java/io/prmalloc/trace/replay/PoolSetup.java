@@ -43,6 +43,7 @@ public record PoolSetup(
     plan.ifPresent(builder::plan);
     idle.ifPresent(builder::shrinkAfter);
     idle.ifPresent(builder::stepArenaIdle);
+    idle.ifPresent(builder::purgeAfter);
     planningTime.ifPresent(builder::stepPlanningTime);
     isolation.ifPresent(builder::isolation);
   }

@@ -108,7 +108,7 @@ class RecordedReplayerTest {
         record(
             recorder -> {
               for (int i = 0; i < 3; i++) {
-                long size = 1000 + i;
+                long size = 1000L + i;
                 long outer = on(first, recorder::stepOpened);
                 // A step within a step is part of it.
                 long inner = on(first, recorder::stepOpened);

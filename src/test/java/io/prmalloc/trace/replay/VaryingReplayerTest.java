@@ -101,7 +101,7 @@ class VaryingReplayerTest {
     assertEquals(new HashSet<>(List.of(100_000L, 100L, 70_001L, 500_000L)), new HashSet<>(asked));
     assertEquals(1000, others + (asked.size() - others) / 3);
     // Four standard deviations.
-    assertEquals(250, others, 55);
+    assertEquals(250, (float) others, 55);
   }
 
   @Test
