@@ -29,6 +29,7 @@ class StepEnvelopesStressTest {
 
   private static final int THREADS = 4;
   private static final int STEPS = 400;
+  private static final int MOST_STEPS = 1_000_000;
 
   private final SubAllocator source = SubAllocator.direct();
 
@@ -145,7 +146,12 @@ class StepEnvelopesStressTest {
           new Thread(
               () -> {
                 try {
-                  for (int i = 0; i < steps && failure.get() == null; i++) {
+                  // The plan is made in the background, however busy the machine is.
+                  for (int i = 0;
+                      failure.get() == null
+                          && (i < steps
+                              || (i < MOST_STEPS && pool.stepStats().plannedSteps() == 0));
+                      i++) {
                     int model = random.nextInt(structures);
                     step(pool, model % 2 == 0 ? null : model, models.get(model), random, over);
                     // Those of other threads, most of the time.
