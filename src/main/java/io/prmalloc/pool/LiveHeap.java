@@ -17,11 +17,11 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -414,8 +414,8 @@ final class LiveHeap {
   private volatile boolean cannotPurge;
   private volatile long allocsBeforeClear;
 
-  /** Numbers of allocations that somebody asked for. */
-  private final Map<HeapBlock, Numbered> numbers = new HashMap<>();
+  /** Numbers of allocations that somebody asked for, as long as their blocks are there. */
+  private final Map<HeapBlock, Numbered> numbers = new WeakHashMap<>();
 
   private record Numbered(long stamp, long id) {}
 
@@ -926,26 +926,24 @@ final class LiveHeap {
 
   // Giving memory back.
 
-  /** Lets time go on by one tick, and gives back what was not in use for so many. */
+  /**
+   * Lets time go on by one tick, and gives back what was not in use for so many. One thread at a
+   * time.
+   */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // the pool's maintenance is one thread
   long purge(int ticks) {
-    int time = tick();
-    return releaseEmpty(time - ticks) + (isWorthPurging() ? purgeIdle(time - ticks) : 0);
+    int before = ++now - ticks;
+    return releaseEmpty(before) + (isWorthPurging() ? purgeIdle(before) : 0);
   }
 
   /** Gives back all that is not in use: pages to the system, regions to the sub-allocator. */
   long trim() {
-    int time = tick();
-    return releaseEmpty(time) + purgeIdle(time);
+    return releaseEmpty(now + 1) + purgeIdle(now + 1);
   }
 
   /** Gives back the regions of which nothing is in use; how many bytes those were. */
   long releaseUnused() {
-    return releaseEmpty(tick());
-  }
-
-  @SuppressWarnings("NonAtomicVolatileUpdate") // a tick that is lost only makes things older
-  private int tick() {
-    return ++now;
+    return releaseEmpty(now + 1);
   }
 
   private long releaseEmpty(int before) {
