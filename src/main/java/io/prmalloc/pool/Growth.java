@@ -74,9 +74,6 @@ final class Growth {
         return null;
       }
       PooledBlock block = table.back(totalBytes, alignment);
-      if (block == null && outside.releaseUnused() > 0) {
-        block = table.back(totalBytes, alignment);
-      }
       outside.noteReserved();
       return block;
     } finally {

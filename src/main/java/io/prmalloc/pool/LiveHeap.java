@@ -12,6 +12,8 @@ import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.os.MappedRegion;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.HeapShard.Region;
+import io.prmalloc.pool.HeapShard.Request;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -24,7 +26,6 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongConsumer;
 
@@ -98,300 +99,15 @@ final class LiveHeap {
   /** So much may be idle before a shard is served from others instead of growing. */
   private static final long IDLE_BYTES = 32L << 20;
 
-  /**
-   * The most blocks at home that a shard keeps, a power of two. Of traffic of any size two in three
-   * find a block with a view of their place with so many, of sixteen shapes nearly all.
-   */
-  private static final int SPARE_BLOCKS = 4096;
-
-  private static int slotOf(int first, int pages) {
-    return ((first * 31 + pages) * 0x9E3779B1) >>> (Integer.SIZE - 12);
-  }
-
   private static final int LEAST_SHARDS = 4;
   private static final int MOST_SHARDS = 16;
-
-  /** How often a thread tries for a lock before it sleeps; a lock is held for less than that. */
-  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
-
-  /** A region of the sub-allocator. */
-  private static final class Region implements AddressDirectory.Span {
-    private final MemoryRegion memory;
-
-    /** Null of a region that is all for one request. */
-    private final ExtentMap map;
-
-    /** By page: the block whose extent begins there, or whose user's first byte lies there. */
-    private final HeapBlock[] blocks;
-
-    /** Changes only while the region is free as a whole. */
-    private volatile Shard shard;
-
-    /** The first pages of the extents that are watched, or null. */
-    private BitSet watched;
-
-    Region(MemoryRegion memory, ExtentMap map) {
-      this.memory = memory;
-      this.map = map;
-      this.blocks = new HeapBlock[map == null ? 1 : map.pages()];
-    }
-
-    @Override
-    public MemoryRegion region() {
-      return memory;
-    }
-
-    @Override
-    public Block blockAt(long offset) {
-      return blocks[map == null ? 0 : (int) (offset >>> PAGE_SHIFT)];
-    }
-
-    long bytes() {
-      return memory.sizeBytes();
-    }
-  }
-
-  /** What is asked for. */
-  private record Request(
-      long bytes, long alignment, int headerBytes, long capacity, Object ticket) {
-
-    int pages() {
-      return pagesOf(capacity);
-    }
-
-    /** Pages that are sure to have room for it at its alignment. */
-    long mostPages() {
-      return pages() + Math.max(0, (alignment >>> PAGE_SHIFT) - 1);
-    }
-  }
-
-  /** Regions with a lock. */
-  private final class Shard {
-    private final ReentrantLock lock = new ReentrantLock();
-
-    /** In the order in which they came: what is in use stays together in the oldest. */
-    private Region[] regions = {};
-
-    /**
-     * Blocks at home, by the place where they lay: there they have a view already. What is found
-     * here may have lain elsewhere, and is then placed anew.
-     */
-    private final HeapBlock[] spare = new HeapBlock[SPARE_BLOCKS];
-
-    /** Blocks at home that had to make room for others there. */
-    private final List<HeapBlock> displaced = new ArrayList<>();
-
-    private long liveBlocks;
-    private long allocs;
-    private long bytesInUse;
-    private long peakBytesInUse;
-    private long largestBytes;
-
-    void lock() {
-      for (int spin = 0; spin < SPINS; spin++) {
-        if (lock.tryLock()) {
-          return;
-        }
-        Thread.onSpinWait();
-      }
-      lock.lock();
-    }
-
-    /** An extent of this shard's regions, or null. */
-    HeapBlock take(
-        long bytes, long capacity, long alignment, int headerBytes, int pages, Object ticket) {
-      lock();
-      try {
-        checkOpen();
-        for (Region region : regions) {
-          int first = take(region, pages, alignment);
-          if (first >= 0) {
-            return begin(region, first, pages, bytes, capacity, alignment, headerBytes, ticket);
-          }
-        }
-        return null;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    /** A block at home: the one that lay at a place before, if it is still there. */
-    private HeapBlock blockFor(int first, int pages) {
-      int slot = slotOf(first, pages);
-      HeapBlock known = spare[slot];
-      if (known != null) {
-        spare[slot] = null;
-        return known;
-      }
-      int last = displaced.size() - 1;
-      return last >= 0 ? displaced.remove(last) : new HeapBlock(isolation, LiveHeap.this::released);
-    }
-
-    private void keep(HeapBlock block, int first, int pages) {
-      int slot = slotOf(first, pages);
-      HeapBlock other = spare[slot];
-      spare[slot] = block;
-      if (other != null && displaced.size() < SPARE_BLOCKS) {
-        displaced.add(other);
-      }
-    }
-
-    private int take(Region region, int pages, long alignment) {
-      if (alignment <= PAGE_BYTES) {
-        return region.map.take(pages, now);
-      }
-      long origin = region.memory.address() >>> PAGE_SHIFT;
-      int unit = (int) (alignment >>> PAGE_SHIFT);
-      return region.map.takeAligned(pages, unit, (int) (origin & (unit - 1)), now);
-    }
-
-    private HeapBlock begin(
-        Region region,
-        int first,
-        int pages,
-        long bytes,
-        long capacity,
-        long alignment,
-        int headerBytes,
-        Object ticket) {
-      boolean begun = false;
-      try {
-        HeapBlock block = blockFor(first, pages);
-        long start = (long) first << PAGE_SHIFT;
-        long length = (long) pages << PAGE_SHIFT;
-        long shift = alignment <= CACHE_LINE_BYTES ? shiftOf(first, length - capacity) : 0;
-        block.place(
-            region.memory,
-            start + shift,
-            length - shift,
-            addressOf(region.memory, start + shift),
-            region,
-            ticket);
-        region.blocks[first] = block;
-        int userPage = first + (headerBytes >>> PAGE_SHIFT);
-        if (userPage != first) {
-          region.blocks[userPage] = block;
-        }
-        count(bytes);
-        begun = true;
-        return block;
-      } finally {
-        if (!begun) {
-          region.blocks[first] = null;
-          region.map.free(first, now);
-        }
-      }
-    }
-
-    void count(long bytes) {
-      liveBlocks++;
-      allocs++;
-      bytesInUse += bytes;
-      peakBytesInUse = Math.max(peakBytesInUse, bytesInUse);
-      largestBytes = Math.max(largestBytes, bytes);
-    }
-
-    /** Takes an extent back; whether it was one that is watched. */
-    boolean release(HeapBlock block, Region region) {
-      lock();
-      try {
-        int first = block.offset() >>> PAGE_SHIFT;
-        region.blocks[first] = null;
-        int userPage = first + (block.headerBytes() >>> PAGE_SHIFT);
-        region.blocks[userPage] = null;
-        liveBlocks--;
-        bytesInUse -= block.sizeBytes();
-        boolean seen = region.watched != null && region.watched.get(first);
-        if (seen) {
-          region.watched.clear(first);
-        }
-        int pages = region.map.length(first);
-        region.map.free(first, now);
-        keep(block, first, pages);
-        return seen;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    /** Takes in a region, and an extent of it at once, so that nobody else has it all. */
-    HeapBlock addAndTake(Region region, Request request) {
-      lock();
-      try {
-        checkOpen();
-        add(region);
-        int first = take(region, request.pages(), request.alignment);
-        if (first < 0) {
-          return null;
-        }
-        return begin(
-            region,
-            first,
-            request.pages(),
-            request.bytes,
-            request.capacity,
-            request.alignment,
-            request.headerBytes,
-            request.ticket);
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    private void add(Region region) {
-      region.shard = this;
-      regions = Arrays.copyOf(regions, regions.length + 1);
-      regions[regions.length - 1] = region;
-    }
-
-    void remove(Region region) {
-      regions = Arrays.stream(regions).filter(it -> it != region).toArray(Region[]::new);
-    }
-
-    /** Takes out the smallest region that is free as a whole and large enough, or gives null. */
-    Region surrender(long pages) {
-      lock();
-      try {
-        for (int i = regions.length - 1; i >= 0; i--) {
-          Region region = regions[i];
-          if (region.map.isFree() && region.map.pages() >= pages) {
-            remove(region);
-            return region;
-          }
-        }
-        return null;
-      } finally {
-        lock.unlock();
-      }
-    }
-  }
-
-  private static int pagesOf(long bytes) {
-    return (int) ((bytes + PAGE_BYTES - 1) >>> PAGE_SHIFT);
-  }
-
-  private static final int CACHE_LINE_BYTES = 64;
-
-  /** The least that a page of the system has. */
-  private static final int SYSTEM_PAGE_BYTES = 4096;
-
-  /**
-   * Where in its first page of the system an extent begins, if there is room: at a cache line that
-   * differs from extent to extent. Else all tensors would begin in the same sets of the caches.
-   */
-  private static long shiftOf(int first, long room) {
-    long lines = SYSTEM_PAGE_BYTES / CACHE_LINE_BYTES;
-    return room < SYSTEM_PAGE_BYTES
-        ? 0
-        : (((first * 0x9E3779B1L) >>> 12) & (lines - 1)) * CACHE_LINE_BYTES;
-  }
 
   private final SubAllocator source;
   private final Isolation isolation;
   private final ReleaseListener listener;
   private final AddressDirectory directory;
   private final Stripes stripes = Stripes.perProcessor(2, LEAST_SHARDS, MOST_SHARDS);
-  private final Shard[] shards = new Shard[stripes.count()];
+  private final HeapShard[] shards = new HeapShard[stripes.count()];
 
   /** Regions that are all for one request. Under the lock of the first shard. */
   private final Set<Region> own = new HashSet<>();
@@ -440,7 +156,7 @@ final class LiveHeap {
     this.isolation = isolation;
     this.directory = directory;
     this.listener = listener;
-    Arrays.setAll(shards, i -> new Shard());
+    Arrays.setAll(shards, i -> new HeapShard(this));
   }
 
   /**
@@ -452,6 +168,11 @@ final class LiveHeap {
     reclaim = way;
   }
 
+  /** In ticks of the pool's maintenance. */
+  int now() {
+    return now;
+  }
+
   /** How the blocks are isolated. */
   Isolation isolation() {
     return isolation;
@@ -461,11 +182,11 @@ final class LiveHeap {
    * The address of a block's first byte, or 0 while nobody has asked for addresses. Told before the
    * block goes out: whoever gives an address back twice may look at a block that is placed anew.
    */
-  private long addressOf(MemoryRegion memory, long offset) {
+  long addressOf(MemoryRegion memory, long offset) {
     return directory.isEnabled() ? memory.address() + offset : 0;
   }
 
-  private void checkOpen() {
+  void checkOpen() {
     if (closed) {
       throw new IllegalStateException("allocator is closed");
     }
@@ -497,13 +218,13 @@ final class LiveHeap {
 
   private HeapBlock take(
       long bytes, long capacity, long alignment, int headerBytes, Object ticket) {
-    int pages = pagesOf(capacity);
+    int pages = HeapShard.pagesOf(capacity);
     if (source.isGuarded()
         || alignment > MAX_REGION_BYTES / 2
         || pages + (alignment >>> PAGE_SHIFT) > ExtentMap.MAX_PAGES) {
       return takeOwn(new Request(bytes, alignment, headerBytes, capacity, ticket));
     }
-    Shard shard = shards[stripes.current()];
+    HeapShard shard = shards[stripes.current()];
     HeapBlock block = shard.take(bytes, capacity, alignment, headerBytes, pages, ticket);
     return block != null
         ? block
@@ -513,9 +234,9 @@ final class LiveHeap {
   /** A region for one request. */
   private HeapBlock takeOwn(Request request) {
     HeapBlock block = new HeapBlock(isolation, this::released);
-    MemoryRegion memory = reserve(request.alignment, request.capacity, request.capacity);
+    MemoryRegion memory = reserve(request.alignment(), request.capacity(), request.capacity());
     boolean kept = false;
-    Shard first = shards[0];
+    HeapShard first = shards[0];
     first.lock();
     try {
       checkOpen();
@@ -523,9 +244,9 @@ final class LiveHeap {
       region.shard = first;
       directory.add(region);
       own.add(region);
-      block.place(memory, 0, memory.sizeBytes(), addressOf(memory, 0), region, request.ticket);
+      block.place(memory, 0, memory.sizeBytes(), addressOf(memory, 0), region, request.ticket());
       region.blocks[0] = block;
-      first.count(request.bytes);
+      first.count(request.bytes());
       kept = true;
       return block;
     } finally {
@@ -536,7 +257,7 @@ final class LiveHeap {
     }
   }
 
-  private HeapBlock takeSlowly(Shard shard, Request request) {
+  private HeapBlock takeSlowly(HeapShard shard, Request request) {
     HeapBlock block = takeAdopted(shard, request);
     if (block == null && isIdle(request)) {
       block = takeFromAny(request);
@@ -556,7 +277,7 @@ final class LiveHeap {
   }
 
   /** From a region that is free as a whole and was another shard's. */
-  private HeapBlock takeAdopted(Shard shard, Request request) {
+  private HeapBlock takeAdopted(HeapShard shard, Request request) {
     transit.readLock().lock();
     try {
       return adopt(shard, request);
@@ -565,8 +286,8 @@ final class LiveHeap {
     }
   }
 
-  private HeapBlock adopt(Shard shard, Request request) {
-    for (Shard other : shards) {
+  private HeapBlock adopt(HeapShard shard, Request request) {
+    for (HeapShard other : shards) {
       if (other != shard) {
         Region region = other.surrender(request.mostPages());
         if (region != null) {
@@ -579,23 +300,23 @@ final class LiveHeap {
 
   /** Whether the heap holds more than it needs if it serves a request. */
   private boolean isIdle(Request request) {
-    long inUse = request.bytes;
-    for (Shard shard : shards) {
+    long inUse = request.bytes();
+    for (HeapShard shard : shards) {
       inUse += shard.bytesInUse;
     }
     return heldBytes.get() - inUse > Math.max(IDLE_BYTES, inUse);
   }
 
   private HeapBlock takeFromAny(Request request) {
-    for (Shard shard : shards) {
+    for (HeapShard shard : shards) {
       HeapBlock block =
           shard.take(
-              request.bytes,
-              request.capacity,
-              request.alignment,
-              request.headerBytes,
+              request.bytes(),
+              request.capacity(),
+              request.alignment(),
+              request.headerBytes(),
               request.pages(),
-              request.ticket);
+              request.ticket());
       if (block != null) {
         return block;
       }
@@ -603,7 +324,7 @@ final class LiveHeap {
     return null;
   }
 
-  private HeapBlock takeReserved(Shard shard, Request request) {
+  private HeapBlock takeReserved(HeapShard shard, Request request) {
     long least = request.mostPages() << PAGE_SHIFT;
     MemoryRegion memory = reserve(PAGE_BYTES, least, sizeOfNext(least));
     boolean made = false;
@@ -621,7 +342,7 @@ final class LiveHeap {
   }
 
   /** Adds a region that is in no shard, or frees it. */
-  private HeapBlock keepAndTake(Shard shard, Region region, Request request) {
+  private HeapBlock keepAndTake(HeapShard shard, Region region, Request request) {
     boolean kept = false;
     try {
       HeapBlock block = shard.addAndTake(region, request);
@@ -752,7 +473,8 @@ final class LiveHeap {
     giveBack(region.memory);
   }
 
-  private void released(HeapBlock block) {
+  /** A block is at home: {@link HeapBlock.Owner}. */
+  void released(HeapBlock block) {
     Region region = (Region) block.home();
     long bytes = block.capacityBytes();
     try {
@@ -773,7 +495,7 @@ final class LiveHeap {
 
   private boolean releaseOwn(HeapBlock block, Region region) {
     boolean seen;
-    Shard first = shards[0];
+    HeapShard first = shards[0];
     first.lock();
     try {
       first.liveBlocks--;
@@ -866,7 +588,7 @@ final class LiveHeap {
         watchedBlocks = 0;
         stepBytes = everyBytes;
         drainedBytes = 0;
-        for (Shard shard : shards) {
+        for (HeapShard shard : shards) {
           for (Region region : shard.regions) {
             region.watched = firstPages(region);
             watchedBlocks += region.watched.cardinality();
@@ -946,6 +668,22 @@ final class LiveHeap {
     return releaseEmpty(now + 1);
   }
 
+  /** Bytes of the regions of which nothing is in use. True of the moment of the call. */
+  long unusedBytes() {
+    long bytes = 0;
+    for (HeapShard shard : shards) {
+      shard.lock();
+      try {
+        for (Region region : shard.regions) {
+          bytes += region.map.isFree() ? region.bytes() : 0;
+        }
+      } finally {
+        shard.lock.unlock();
+      }
+    }
+    return bytes;
+  }
+
   private long releaseEmpty(int before) {
     transit.readLock().lock();
     try {
@@ -959,7 +697,7 @@ final class LiveHeap {
 
   private List<Region> takeEmpty(int before) {
     List<Region> empty = new ArrayList<>();
-    for (Shard shard : shards) {
+    for (HeapShard shard : shards) {
       shard.lock();
       try {
         for (Region region : shard.regions) {
@@ -977,7 +715,7 @@ final class LiveHeap {
 
   private long purgeIdle(int before) {
     long bytes = 0;
-    for (Shard shard : shards) {
+    for (HeapShard shard : shards) {
       for (Region region : regionsOf(shard)) {
         bytes += purgeIdle(shard, region, before);
       }
@@ -985,7 +723,7 @@ final class LiveHeap {
     return bytes;
   }
 
-  private static Region[] regionsOf(Shard shard) {
+  private static Region[] regionsOf(HeapShard shard) {
     shard.lock();
     try {
       return shard.regions;
@@ -994,7 +732,7 @@ final class LiveHeap {
     }
   }
 
-  private long purgeIdle(Shard shard, Region region, int before) {
+  private long purgeIdle(HeapShard shard, Region region, int before) {
     long bytes = 0;
     while (!cannotPurge && OperatingSystem.callsNativeSilently()) {
       int first;
@@ -1030,13 +768,13 @@ final class LiveHeap {
   }
 
   private void lockAll() {
-    for (Shard shard : shards) {
+    for (HeapShard shard : shards) {
       shard.lock();
     }
   }
 
   private void unlockAll() {
-    for (Shard shard : shards) {
+    for (HeapShard shard : shards) {
       shard.lock.unlock();
     }
   }
@@ -1074,7 +812,7 @@ final class LiveHeap {
     List<Region> all = new ArrayList<>();
     lockAll();
     try {
-      for (Shard shard : shards) {
+      for (HeapShard shard : shards) {
         all.addAll(Arrays.asList(shard.regions));
         shard.regions = new Region[0];
       }
@@ -1093,7 +831,7 @@ final class LiveHeap {
     lockAll();
     try {
       closed = true;
-      for (Shard shard : shards) {
+      for (HeapShard shard : shards) {
         for (Region region : shard.regions) {
           firstPages(region).stream().forEach(page -> live.add(region.blocks[page]));
         }
@@ -1128,7 +866,7 @@ final class LiveHeap {
     long pages = 0;
     lockAll();
     try {
-      for (Shard shard : shards) {
+      for (HeapShard shard : shards) {
         for (Region region : shard.regions) {
           pages += region.map.pages() - region.map.dirtyPages();
         }
@@ -1188,7 +926,7 @@ final class LiveHeap {
       long inUse = 0;
       long peak = 0;
       long largest = 0;
-      for (Shard shard : shards) {
+      for (HeapShard shard : shards) {
         inUse += shard.bytesInUse;
         peak += shard.peakBytesInUse;
         largest = Math.max(largest, shard.largestBytes);
@@ -1211,7 +949,7 @@ final class LiveHeap {
     lockAll();
     try {
       allocsBeforeClear = totalAllocsLocked();
-      for (Shard shard : shards) {
+      for (HeapShard shard : shards) {
         shard.peakBytesInUse = shard.bytesInUse;
         shard.largestBytes = 0;
       }

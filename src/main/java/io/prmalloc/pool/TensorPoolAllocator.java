@@ -62,7 +62,6 @@ public final class TensorPoolAllocator extends QuickWay {
 
   static final String NAME = "tensorpool_cpu";
 
-  private final SubAllocator source;
   private final MemoryPlanner planner;
   private final Executor executor;
 
@@ -90,10 +89,11 @@ public final class TensorPoolAllocator extends QuickWay {
   private volatile boolean closed;
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
-    this.source = builder.source();
+    SubAllocator plain = builder.source();
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new LiveHeap(source, builder.isolation(), directory, this::released);
+    this.outside = new LiveHeap(plain, builder.isolation(), directory, this::released);
+    SubAllocator source = new SourceBesideHeap(plain, outside);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small = new SmallBlocks(source, builder.isolation(), directory, outside::noteReserved);
     this.fronts = small.fronts();
