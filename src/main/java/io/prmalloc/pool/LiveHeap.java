@@ -62,9 +62,9 @@ final class LiveHeap {
   //
   //   1. adopts a region of another shard that is free as a whole,
   //   2. is served from another shard, where the heap as a whole has more idle than in use,
-  //   3. reserves a region; where that is refused, empty regions go back to the sub-allocator
-  //      first; then it is tried with no more than the request needs; then other shards are asked;
-  //      and only then the request is refused.
+  //   3. reserves a region; where that is refused, one that is no larger than the request; then
+  //      empty regions go back to the sub-allocator and it is tried again; then other shards are
+  //      asked; and only then the request is refused.
   //
   // So two threads soon have regions of their own, and one thread after the other shares them.
   //
@@ -400,22 +400,34 @@ final class LiveHeap {
     if (missing > 0) {
       reclaim.accept(missing);
     }
-    OutOfNativeMemoryException refused;
+    OutOfNativeMemoryException last;
     try {
       return source.alloc(alignment, wanted);
-    } catch (OutOfNativeMemoryException e) {
-      refused = e;
+    } catch (OutOfNativeMemoryException refused) {
+      last = refused;
     }
-    if (wanted == least && releaseUnused() == 0) {
-      throw refused;
-    }
-    try {
-      return source.alloc(alignment, least);
-    } catch (OutOfNativeMemoryException again) {
-      if (wanted == least || releaseUnused() == 0) {
-        throw again;
+    boolean untried = wanted > least;
+    while (untried || releaseUnused() > 0 || awaitTransit()) {
+      untried = false;
+      try {
+        return source.alloc(alignment, least);
+      } catch (OutOfNativeMemoryException refused) {
+        last = refused;
       }
-      return source.alloc(alignment, least);
+    }
+    throw last;
+  }
+
+  /** Waits for regions that other threads are about to give back; false if there are none. */
+  private boolean awaitTransit() {
+    if (transit.getReadLockCount() == 0) {
+      return false;
+    }
+    transit.writeLock().lock();
+    try {
+      return true;
+    } finally {
+      transit.writeLock().unlock();
     }
   }
 

@@ -1,7 +1,9 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.os.DirectRegion;
 import io.prmalloc.os.MemoryRegion;
 import java.util.OptionalLong;
 
@@ -10,14 +12,21 @@ import java.util.OptionalLong;
  * before it refuses, the heap gives back the regions of which nothing is in use.
  *
  * <p>Threading: any thread.
+ *
+ * @param insists whether the sub-allocator is asked although it has too little by its own account.
+ *     At the JVM's limit that looks for forgotten buffers, which takes up to half a second: good
+ *     for a request that is refused else, and not for a plan
  */
-record SourceBesideHeap(SubAllocator source, LiveHeap heap) implements SubAllocator {
+record SourceBesideHeap(SubAllocator source, LiveHeap heap, boolean insists)
+    implements SubAllocator {
 
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
-    // Where the JVM's limit is reached it takes its time to say so.
     if (bytes > source.bytesAvailable()) {
       heap.releaseUnused();
+    }
+    if (!insists && bytes > source.bytesAvailable()) {
+      throw refusal(source, bytes);
     }
     try {
       return source.alloc(alignment, bytes);
@@ -27,6 +36,16 @@ record SourceBesideHeap(SubAllocator source, LiveHeap heap) implements SubAlloca
       }
       return source.alloc(alignment, bytes);
     }
+  }
+
+  /** What a sub-allocator would say that has too little by its own account. */
+  static OutOfNativeMemoryException refusal(SubAllocator source, long bytes) {
+    long reserved = source.bytesReserved();
+    long own = source.bytesLimit().orElse(Long.MAX_VALUE);
+    return own - reserved < bytes
+        ? new OutOfNativeMemoryException(bytes, reserved, own, Limit.SUB_ALLOCATOR, null)
+        : new OutOfNativeMemoryException(
+            bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, null);
   }
 
   @Override

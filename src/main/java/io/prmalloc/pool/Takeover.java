@@ -2,11 +2,9 @@ package io.prmalloc.pool;
 
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.lifetime.LifetimePlan;
-import io.prmalloc.os.DirectRegion;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
@@ -151,7 +149,7 @@ final class Takeover {
     long bytes = BinTable.chunkBytes(plan, blocks);
     // Before anything is made of numbers that may have come from anywhere.
     if (bytes > source.bytesAvailable()) {
-      throw tooLarge(bytes);
+      throw SourceBesideHeap.refusal(source, bytes);
     }
     BinTable table = prepare(plan, blocks, maxOversize);
     boolean complete = false;
@@ -163,18 +161,9 @@ final class Takeover {
       }
     }
     if (!complete) {
-      throw tooLarge(bytes);
+      throw SourceBesideHeap.refusal(source, bytes);
     }
     return table;
-  }
-
-  private OutOfNativeMemoryException tooLarge(long bytes) {
-    long reserved = source.bytesReserved();
-    long own = source.bytesLimit().orElse(Long.MAX_VALUE);
-    return own - reserved < bytes
-        ? new OutOfNativeMemoryException(bytes, reserved, own, Limit.SUB_ALLOCATOR, null)
-        : new OutOfNativeMemoryException(
-            bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, null);
   }
 
   /** Guard pages are around regions, so each block has one of its own. */

@@ -93,9 +93,14 @@ public final class TensorPoolAllocator extends QuickWay {
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
     this.outside = new LiveHeap(plain, builder.isolation(), directory, this::released);
-    SubAllocator source = new SourceBesideHeap(plain, outside);
+    SubAllocator source = new SourceBesideHeap(plain, outside, false);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
-    this.small = new SmallBlocks(source, builder.isolation(), directory, outside::noteReserved);
+    this.small =
+        new SmallBlocks(
+            new SourceBesideHeap(plain, outside, true),
+            builder.isolation(),
+            directory,
+            outside::noteReserved);
     this.fronts = small.fronts();
     this.steps =
         new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());

@@ -16,7 +16,10 @@ abstract class PoolTests {
   final SubAllocator source = SubAllocator.direct();
 
   static TensorPoolBuilder builder(SubAllocator source) {
-    return TensorPoolAllocator.builder().subAllocator(source).planner(Steps.planner(1));
+    return TensorPoolAllocator.builder()
+        .subAllocator(source)
+        .planner(Steps.planner(1))
+        .executor(Runnable::run);
   }
 
   TensorPoolAllocator pool() {

@@ -259,9 +259,9 @@ class WarmStartTest {
     ChildJvm.Result result =
         new ChildJvm(directory)
             .flags("-cp", places, "-Dprmalloc.planIfUsable=true", "-Dprmalloc.plan=" + file())
-            .run(LimitedPoolMain.class, "1", "1");
+            .run(LimitedPoolMain.class, "1", "1", "0");
     assertEquals(0, result.exitCode(), result.errors());
-    assertEquals("1 of 1, pooling false, arena 0", result.output());
+    assertEquals("all, pooling false, arena 0", result.output());
     String words = "plans in files need com.fasterxml.jackson.core:jackson-core on the class path";
     assertEquals(
         1, result.errors().lines().filter(line -> line.contains(words)).count(), result.errors());
