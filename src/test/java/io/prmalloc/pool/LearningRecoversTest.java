@@ -1,7 +1,6 @@
 package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
@@ -199,27 +198,30 @@ class LearningRecoversTest {
   @Test
   void shouldRecoverWhenTheArenaCannotBeReserved() {
     pool(PlanChoice::best);
+    // Now the heap has its region, and the next to ask is the arena.
+    step();
     allocFailure = new OutOfMemoryError("heap");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
       step();
     }
     assertGaveUpOnceAndRecovers("heap");
   }
 
   @Test
-  void shouldSayWhyAndTryAgainAsLongAsThereIsNoMemory() {
+  void shouldServeFromThePlanAsItsMemoryComesWhenThereIsNoneAtFirst() {
     pool(PlanChoice::best);
+    step();
     refusal = new OutOfNativeMemoryException(3 * BYTES, 0, -1, null);
     for (int i = 0; i < 12; i++) {
       step();
-      assertFalse(pool.planner().phase() == Phase.DONE, "no plan serves");
+      assertEquals(0, pool.poolStats().arenaBytes());
+      assertEquals(0, pool.poolStats().hits());
     }
-    assertEquals(4, pool.snapshot().learningFailures());
-    assertTrue(
-        pool.snapshot().lastLearningFailure().orElseThrow().contains("OutOfNativeMemory"),
-        pool.snapshot().toString());
+    assertEquals(Phase.DONE, pool.planner().phase(), "a plan is in force, and has no memory yet");
+    assertEquals(0, pool.snapshot().learningFailures());
     refusal = null;
-    stepsUntilDone();
+    step();
+    assertEquals(pool.poolStats().planBytes(), pool.poolStats().arenaBytes());
   }
 
   @Test
