@@ -7,11 +7,11 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What {@link AllocationLog} writes while this is open, with the level on. */
-final class LogRecords implements AutoCloseable {
+/** What a logger writes while this is open, with the level on. */
+public final class LogRecords implements AutoCloseable {
 
   // Held, or the level would be forgotten with the logger.
-  private final Logger logger = Logger.getLogger(AllocationLog.LOGGER_NAME);
+  private final Logger logger;
   private final List<String> lines = new ArrayList<>();
 
   private final Handler handler =
@@ -28,7 +28,14 @@ final class LogRecords implements AutoCloseable {
         public void close() {}
       };
 
+  /** Of the {@link AllocationLog}. */
   LogRecords() {
+    this(AllocationLog.LOGGER_NAME);
+  }
+
+  /** Threading: one thread. */
+  public LogRecords(String loggerName) {
+    logger = Logger.getLogger(loggerName);
     logger.setLevel(Level.FINE);
     logger.setUseParentHandlers(false);
     logger.addHandler(handler);
@@ -46,7 +53,8 @@ final class LogRecords implements AutoCloseable {
     return lines.remove(0);
   }
 
-  List<String> all() {
+  /** All lines that were written. Threading: one thread. */
+  public List<String> all() {
     return lines;
   }
 

@@ -67,6 +67,12 @@ final class HeapShard {
     long bytes() {
       return memory.sizeBytes();
     }
+
+    /** Whether a block that is out is watched. A guess without the lock. */
+    boolean isWatched(HeapBlock block) {
+      BitSet pages = watched;
+      return pages != null && pages.get(block.offset() >>> PAGE_SHIFT);
+    }
   }
 
   /** What is asked for. */
@@ -233,8 +239,12 @@ final class HeapShard {
     largestBytes = Math.max(largestBytes, bytes);
   }
 
-  /** Takes an extent back; whether it was one that is watched. */
-  boolean release(HeapBlock block, Region region) {
+  /**
+   * Takes an extent back; whether it was one that is watched.
+   *
+   * @param purged whether its pages are not in memory any more
+   */
+  boolean release(HeapBlock block, Region region, boolean purged) {
     lock();
     try {
       int first = block.offset() >>> PAGE_SHIFT;
@@ -248,7 +258,11 @@ final class HeapShard {
         region.watched.clear(first);
       }
       int pages = region.map.length(first);
-      region.map.free(first, heap.now());
+      if (purged) {
+        region.map.purged(first);
+      } else {
+        region.map.free(first, heap.now());
+      }
       keep(block, first, pages);
       return seen;
     } finally {

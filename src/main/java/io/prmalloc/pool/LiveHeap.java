@@ -501,8 +501,13 @@ final class LiveHeap {
     }
   }
 
-  private static boolean releaseShared(HeapBlock block, Region region) {
-    return region.shard.release(block, region);
+  private boolean releaseShared(HeapBlock block, Region region) {
+    // What is watched is not wanted again: its pages go at once, for those of what takes over come.
+    boolean purged =
+        region.isWatched(block)
+            && isWorthPurging()
+            && discard(region.memory, block.offset(), block.capacityBytes());
+    return region.shard.release(block, region, purged);
   }
 
   private boolean releaseOwn(HeapBlock block, Region region) {

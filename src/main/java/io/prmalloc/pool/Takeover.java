@@ -23,13 +23,15 @@ final class Takeover {
   // Three things would keep a second pool's worth of memory beside the first:
   //
   //   1. What warm-up gave back. The heap outside keeps it, and the C library what that gave back.
-  //      Both are trimmed when it drains.
+  //      Both are trimmed before the arena is reserved, and again when it is, for that takes as
+  // long
+  //      as some steps do.
   //   2. The arena, if its source writes every page while the current steps are still served
   //      outside (direct buffers are zeroed by the JVM). Then it is reserved in pieces, and each is
   //      discarded before the next is taken: it comes back page by page as it is used, while the
   //      tensors outside go.
-  //   3. What those steps give back. It is trimmed again each time an eighth of the arena's size is
-  //      back.
+  //   3. What those steps give back: the pages of each of their tensors go as it is closed. What is
+  //      kept beside them is trimmed each time an eighth of the arena's size is back.
   //
   // When the last tensor from before is back, the arena is made resident, so that a block that is
   // first used much later finds its pages there.
@@ -80,7 +82,7 @@ final class Takeover {
    * @param maxOversize as in {@link BinTable#build}
    */
   BinTable prepare(LifetimePlan plan, int[] blocks, double maxOversize) {
-    OperatingSystem.trimHeap();
+    trim();
     long bytes = BinTable.chunkBytes(plan, blocks);
     discarded =
         source.isResident()
@@ -102,7 +104,7 @@ final class Takeover {
       return lacking(plan, blocks, maxOversize, bytes);
     } finally {
       reserveNanos = System.nanoTime() - start;
-      OperatingSystem.trimHeap();
+      trim();
     }
   }
 
@@ -199,12 +201,16 @@ final class Takeover {
   private void drained(boolean all, Runnable populate) {
     later(
         () -> {
-          outside.trim();
-          OperatingSystem.trimHeap();
+          trim();
           if (all && discarded) {
             populate.run();
           }
         });
+  }
+
+  private void trim() {
+    outside.trim();
+    OperatingSystem.trimHeap();
   }
 
   private void later(Runnable task) {

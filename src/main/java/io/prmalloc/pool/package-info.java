@@ -9,16 +9,17 @@
  * SlabClass}, {@code Slab}, whose slots are a {@code BlockStack}, and {@code StripeSlabs}, which
  * knows whom each serves); planned ones from a {@code BinTable}, which is a plan made real: the
  * {@code Arena}, its one reservation, carved into a {@code Buffer} of equal chunks per {@code Bin};
- * everything else from the {@code LiveHeap}, extents of a few large regions by an {@code ExtentMap}
- * of each ({@code SlowWay}). A slot or a chunk is a {@code PooledBlock}. What a thread gave back
- * last is noted in {@code ReadyBlocks}: those of a slab ({@code ReadySlots}), or of the arena
- * ({@code ReadyChunks}), with its chunks in the order that {@code BlockNumbers} gives them, a
- * {@code ReadyWord} for 64 of them and each stripe of threads ({@code Stripes}, and of {@code
- * VirtualThreads} those that carry them). In the beginning threads get {@code Shares} of those. Who
- * asks for addresses gets them by way of {@code RawAddresses}, with a header in front ({@code
- * HeaderDescriptor}), and whose one is, is looked up in an {@code AddressDirectory}, or in the
- * {@code AddressTable} of a plan; {@code PoolBooks} knows what lies where, and adds up what the
- * pool tells of itself.
+ * everything else from the {@code LiveHeap} ({@code SlowWay}): extents of a few large regions,
+ * which lie in a {@code HeapShard} for each stripe of threads, with an {@code ExtentMap} each that
+ * says what is free. Arenas and slabs take memory beside it ({@code SourceBesideHeap}). A slot or a
+ * chunk is a {@code PooledBlock}. What a thread gave back last is noted in {@code ReadyBlocks}:
+ * those of a slab ({@code ReadySlots}), or of the arena ({@code ReadyChunks}), with its chunks in
+ * the order that {@code BlockNumbers} gives them, a {@code ReadyWord} for 64 of them and each
+ * stripe of threads ({@code Stripes}, and of {@code VirtualThreads} those that carry them). In the
+ * beginning threads get {@code Shares} of those. Who asks for addresses gets them by way of {@code
+ * RawAddresses}, with a header in front ({@code HeaderDescriptor}), and whose one is, is looked up
+ * in an {@code AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolBooks} knows
+ * what lies where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code KeyedSteps}, {@code StepSequence}, {@code StepArena}); plans of the

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.LogRecords;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
@@ -25,14 +26,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -130,30 +127,10 @@ class WarmStartTest {
 
   /** What the builder logs while something runs. */
   private static List<String> logged(Runnable work) {
-    List<String> lines = new ArrayList<>();
-    Logger logger = Logger.getLogger(TensorPoolBuilder.class.getName());
-    Handler handler =
-        new Handler() {
-          @Override
-          public void publish(LogRecord line) {
-            lines.add(line.getMessage());
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        };
-    logger.addHandler(handler);
-    logger.setUseParentHandlers(false);
-    try {
+    try (LogRecords log = new LogRecords(TensorPoolBuilder.class.getName())) {
       work.run();
-    } finally {
-      logger.removeHandler(handler);
-      logger.setUseParentHandlers(true);
+      return log.all();
     }
-    return lines;
   }
 
   /** Starts a pool with the file if it is usable, and answers why it is not. */
