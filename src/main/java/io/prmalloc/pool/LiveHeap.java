@@ -90,6 +90,9 @@ final class LiveHeap {
   /** The most bytes of a region that is not for one request. */
   private static final long MAX_REGION_BYTES = 1L << 30;
 
+  /** The same where the sub-allocator writes every page: so much is in memory for a moment. */
+  private static final long MAX_RESIDENT_BYTES = 32L << 20;
+
   /** The most pages that are purged at a time, and so not to be had meanwhile: 2 MiB. */
   private static final int PURGED_PAGES = (2 << 20) / PAGE_BYTES;
 
@@ -359,9 +362,10 @@ final class LiveHeap {
   private long sizeOfNext(long least) {
     boolean resident = source.isResident();
     long held = heldBytes.get();
-    long part = resident && held >= MIN_PURGED_BYTES ? held / 2 : held;
-    long more = Math.max(resident ? MIN_RESIDENT_BYTES : MIN_REGION_BYTES, part);
-    long wanted = Math.min(MAX_REGION_BYTES, least <= more ? more : least + more);
+    long fewest = resident ? MIN_RESIDENT_BYTES : MIN_REGION_BYTES;
+    long most = resident ? MAX_RESIDENT_BYTES : MAX_REGION_BYTES;
+    long more = Math.min(most, Math.max(fewest, held));
+    long wanted = least <= more ? more : Math.min(MAX_REGION_BYTES, least + more);
     long available = source.bytesAvailable();
     if (available == Long.MAX_VALUE) {
       return Math.max(least, wanted) & -PAGE_BYTES;
@@ -677,7 +681,12 @@ final class LiveHeap {
 
   /** Gives back all that is not in use: pages to the system, regions to the sub-allocator. */
   long trim() {
-    return releaseEmpty(now + 1) + purgeIdle(now + 1);
+    return releaseEmpty(now + 1) + purgeFree();
+  }
+
+  /** Gives back the pages of all that is free, and keeps the regions. */
+  long purgeFree() {
+    return purgeIdle(now + 1);
   }
 
   /** Gives back the regions of which nothing is in use; how many bytes those were. */

@@ -106,7 +106,8 @@ final class Succession {
       Takeover takeover = takeovers.get();
       BinTable table = takeover.reserve(kept.plan(), PlanChoice.blocks(kept), maxOversize);
       pool.publish(table);
-      finish(takeover, table);
+      takeover.drain(() -> populate(table));
+      takeover.finish(table.arenaBytes());
     } finally {
       lifecycle.unlock();
     }
@@ -132,8 +133,9 @@ final class Succession {
           retired.release(before);
         }
       }
+      takeover.drain(() -> populate(table));
       takeover.fill(table);
-      finish(takeover, table);
+      takeover.finish(table.arenaBytes());
       return true;
     } finally {
       lifecycle.unlock();
@@ -146,10 +148,6 @@ final class Succession {
       retired.add(before);
     }
     pool.publish(table);
-  }
-
-  private void finish(Takeover takeover, BinTable table) {
-    takeover.finish(table.arenaBytes(), () -> populate(table));
   }
 
   private void populate(BinTable table) {

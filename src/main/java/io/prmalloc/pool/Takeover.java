@@ -23,9 +23,8 @@ final class Takeover {
   // Three things would keep a second pool's worth of memory beside the first:
   //
   //   1. What warm-up gave back. The heap outside keeps it, and the C library what that gave back.
-  //      Both are trimmed before the arena is reserved, and again when it is, for that takes as
-  // long
-  //      as some steps do.
+  //      Both are trimmed before the arena is reserved, again when it is, for that takes as long as
+  //      some steps do, and when it serves.
   //   2. The arena, if its source writes every page while the current steps are still served
   //      outside (direct buffers are zeroed by the JVM). Then it is reserved in pieces, and each is
   //      discarded before the next is taken: it comes back page by page as it is used, while the
@@ -38,7 +37,8 @@ final class Takeover {
   //
   // Under a limit there would be no room for both. There the arena is one of many small regions,
   // each reserved when a request needs a block of it, and given back when another request would be
-  // refused otherwise (see Reclaim).
+  // refused otherwise (see Reclaim). While it is filled, steps are served from both, and what they
+  // do not use outside goes each time an eighth of the arena is there.
   //
   // Where native calls are out of reach, or would make the JVM print a warning, the arena is
   // reserved in one piece and stays; the peak is then the arena and what is in flight.
@@ -64,6 +64,8 @@ final class Takeover {
   private final LiveHeap outside;
   private final Executor executor;
   private boolean discarded;
+  private long planBytes;
+  private long filledBytes;
   private long reserveNanos;
 
   Takeover(SubAllocator source, LiveHeap outside, Executor executor) {
@@ -82,8 +84,9 @@ final class Takeover {
    * @param maxOversize as in {@link BinTable#build}
    */
   BinTable prepare(LifetimePlan plan, int[] blocks, double maxOversize) {
-    trim();
+    trimOutside();
     long bytes = BinTable.chunkBytes(plan, blocks);
+    planBytes = bytes;
     discarded =
         source.isResident()
             && !source.isGuarded()
@@ -104,7 +107,7 @@ final class Takeover {
       return lacking(plan, blocks, maxOversize, bytes);
     } finally {
       reserveNanos = System.nanoTime() - start;
-      trim();
+      trimOutside();
     }
   }
 
@@ -135,7 +138,7 @@ final class Takeover {
   private boolean fill(BinTable table, long headroomBytes) {
     long start = System.nanoTime();
     try {
-      return table.fill(headroomBytes, this::discard);
+      return table.fill(headroomBytes, this::filled);
     } finally {
       reserveNanos += System.nanoTime() - start;
       outside.noteReserved();
@@ -173,6 +176,22 @@ final class Takeover {
     return source.isGuarded() ? 0 : Arena.MAX_CHUNK_BYTES;
   }
 
+  /**
+   * Steps go on meanwhile, partly from outside: what they do not use there goes, piece by piece.
+   */
+  private void filled(MemoryRegion region) {
+    discard(region);
+    filledBytes += region.sizeBytes();
+    if (filledBytes >= pieceBytes()) {
+      filledBytes = 0;
+      trimOutside();
+    }
+  }
+
+  private long pieceBytes() {
+    return Math.max(MIN_BYTES, planBytes) / PIECES;
+  }
+
   private void discard(MemoryRegion region) {
     if (!discarded) {
       return;
@@ -186,30 +205,39 @@ final class Takeover {
   }
 
   /**
-   * Sees to what is left outside; called when the table serves.
+   * Sees to what is left outside; called as soon as the table serves.
    *
-   * @param arenaBytes what the table has by now
    * @param populate makes the arena resident, if it is still there
    */
-  void finish(long arenaBytes, Runnable populate) {
+  void drain(Runnable populate) {
+    outside.watchDrain(pieceBytes(), all -> drained(all, populate));
+    trimOutside();
+  }
+
+  /**
+   * Tells of the switch-over; called when the table has what it gets.
+   *
+   * @param arenaBytes what the table has by now
+   */
+  void finish(long arenaBytes) {
     FlightEvents.switchOver(arenaBytes, reserveNanos);
-    long step = Math.max(MIN_BYTES, arenaBytes) / PIECES;
-    outside.watchDrain(step, all -> drained(all, populate));
   }
 
   /** In the background: no user's close waits while memory goes back to the system. */
   private void drained(boolean all, Runnable populate) {
     later(
         () -> {
-          trim();
+          outside.releaseUnused();
+          trimOutside();
           if (all && discarded) {
             populate.run();
           }
         });
   }
 
-  private void trim() {
-    outside.trim();
+  /** The regions stay while steps are served from them, or they would be written anew. */
+  private void trimOutside() {
+    outside.purgeFree();
     OperatingSystem.trimHeap();
   }
 
