@@ -681,12 +681,14 @@ final class LiveHeap {
 
   /** Gives back all that is not in use: pages to the system, regions to the sub-allocator. */
   long trim() {
-    return releaseEmpty(now + 1) + purgeFree();
+    return releaseEmpty(now + 1) + purgeIdle(now + 1);
   }
 
-  /** Gives back the pages of all that is free, and keeps the regions. */
-  long purgeFree() {
-    return purgeIdle(now + 1);
+  /** Gives back the pages of all that is free, if those are worth it, and keeps the regions. */
+  void purgeFree() {
+    if (isWorthPurging()) {
+      purgeIdle(now + 1);
+    }
   }
 
   /** Gives back the regions of which nothing is in use; how many bytes those were. */
