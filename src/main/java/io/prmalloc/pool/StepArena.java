@@ -431,25 +431,37 @@ final class StepArena extends StepMemory {
     return true;
   }
 
+  /** Whether {@link #claim} would do it. Threading: any thread; true of the moment. */
+  boolean isReleasable() {
+    int now = (int) STATE.getAcquire(this);
+    return now == FREE || (now == LINGERING && allHome()) || isAbandoned();
+  }
+
   /**
-   * Gives the memory back if no step has this arena and no tensor is out; it serves no more then.
-   *
-   * <p>Threading: any thread.
+   * Makes sure that no step has this arena or can have it, that no tensor is out, and that nobody
+   * is about to write to it, so that it can be freed. Threading: any thread.
    */
-  boolean tryRelease() {
-    boolean mine = tryLease() || tryLeaseAgain() || tryTakeOver();
-    if (mine) {
-      free();
-    }
-    return mine;
+  boolean claim() {
+    return tryLease() || tryLeaseAgain() || tryTakeOver();
   }
 
   /** Of an arena that was given up: when its thread is here, or nowhere, it is not in a close. */
-  private boolean tryTakeOver() {
+  private boolean isAbandoned() {
+    Thread owner = lessee;
     return (int) STATE.getAcquire(this) == GIVEN_UP
-        && (lessee == Thread.currentThread() || !lessee.isAlive())
-        && allHome()
-        && STATE.compareAndSet(this, GIVEN_UP, LEASED);
+        && (owner == null || owner == Thread.currentThread() || !owner.isAlive())
+        && allHome();
+  }
+
+  private boolean tryTakeOver() {
+    return isAbandoned() && STATE.compareAndSet(this, GIVEN_UP, LEASED);
+  }
+
+  /** If the calling thread had this arena until it was given up, it is not in a close now. */
+  void noteThread() {
+    if ((int) STATE.getAcquire(this) == GIVEN_UP && lessee == Thread.currentThread()) {
+      lessee = null;
+    }
   }
 
   /**
@@ -468,8 +480,11 @@ final class StepArena extends StepMemory {
     }
   }
 
-  /** Ends every use and gives the memory back. Threading: the last to have it. */
-  void free() {
+  /**
+   * Ends every use and gives the memory back. Threading: the last to have it, and who closes the
+   * pool; the second waits for the first.
+   */
+  synchronized void free() {
     if ((int) STATE.getAndSet(this, GONE) != GONE) {
       dropOwnership();
       for (Block block : blocks) {

@@ -12,6 +12,7 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The steps of one structure: the same requests in the same order, of any sizes. Serves them from a
@@ -41,7 +42,8 @@ final class StepSequence {
   //
   // A step leases an arena. If none is free one more is made on the planner's executor, up to a
   // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
-  // replaced go when they are home.
+  // replaced go when they are home. Memory goes back on the executor too, and not under the lock,
+  // so that no step waits for that.
 
   private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
 
@@ -100,6 +102,12 @@ final class StepSequence {
   private int givenUp;
   private boolean freed;
   private final List<StepArena> leaving = new ArrayList<>();
+
+  /** Those that leases find no more, while their memory goes back. */
+  private final List<StepArena> releasing = new ArrayList<>();
+
+  /** Whether the executor is to look for arenas to be released. */
+  private final AtomicBoolean sweeping = new AtomicBoolean();
 
   /** The largest size of each block of the plan since the window began; null for no window. */
   private long[] largest;
@@ -173,6 +181,10 @@ final class StepSequence {
   /** The plan of which one more arena is wanted, or null. */
   private synchronized StepPlan wanted() {
     if (plan == null || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
+      return null;
+    }
+    // The plan may have been replaced since the caller looked.
+    if (Arrays.stream(arenas).anyMatch(StepArena::isFree)) {
       return null;
     }
     growing = true;
@@ -269,6 +281,7 @@ final class StepSequence {
       LOGGER.log(Level.WARNING, "no memory for a planned step, going on without", e);
     } finally {
       planned(made, first);
+      release();
       kind.planned(this);
     }
     if (first == null) {
@@ -296,13 +309,12 @@ final class StepSequence {
     }
     failures = 0;
     if (owner.isClosed() || freed) {
-      first.tryRelease();
+      leaving.add(first);
       return;
     }
     if (plan != null) {
       (lowered ? counts.lowered : counts.raised).increment();
       doublings = lowered ? Math.min(doublings + 1, MAX_DOUBLINGS) : doublings;
-      dropPlan();
     }
     serve(made, first);
   }
@@ -312,6 +324,8 @@ final class StepSequence {
     plan = made;
     outcomes = 0;
     largest = null;
+    leaving.addAll(Arrays.asList(arenas));
+    noteTrouble();
     // Release: publishes the arena; its acquire is the read in lease.
     arenas = new StepArena[] {first};
     owner.noteReserved();
@@ -331,6 +345,7 @@ final class StepSequence {
     try {
       StepPlan made = new StepPlan(served.recording(), better);
       replace(served, made, reserve(made));
+      release();
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
     }
@@ -342,12 +357,11 @@ final class StepSequence {
   }
 
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
-    if (!isServing(served)) {
-      first.tryRelease();
-      return;
+    if (isServing(served)) {
+      serve(better, first);
+    } else {
+      leaving.add(first);
     }
-    dropPlan();
-    serve(better, first);
   }
 
   /** Starts with a plan made elsewhere. */
@@ -366,6 +380,7 @@ final class StepSequence {
       LOGGER.log(Level.DEBUG, "no memory for one more planned step", e);
     } finally {
       added(wanted, made);
+      release();
     }
   }
 
@@ -375,7 +390,7 @@ final class StepSequence {
       return;
     }
     if (owner.isClosed() || plan != wanted) {
-      made.tryRelease();
+      leaving.add(made);
       return;
     }
     StepArena[] more = Arrays.copyOf(arenas, arenas.length + 1);
@@ -391,17 +406,17 @@ final class StepSequence {
    * @param step what it asked for then, or null if that cannot be planned
    */
   void ended(StepArena arena, boolean departed, Recording step) {
-    if (departed || troubled) {
-      note(departed);
-    }
+    boolean isSweepDue =
+        arena.lastStepNanos() - lastIdleLook > owner.idleNanos() / IDLE_LOOKS
+            || ((departed || troubled) && note(departed));
     if (departed) {
       departed(arena, step);
     } else {
       kind.remember(arena.firstBytes(), this);
       kind.known();
     }
-    if (arena.lastStepNanos() - lastIdleLook > owner.idleNanos() / IDLE_LOOKS) {
-      releaseIdle(owner.idleNanos());
+    if (isSweepDue) {
+      sweepLater();
     }
   }
 
@@ -424,9 +439,16 @@ final class StepSequence {
     }
   }
 
-  private synchronized void note(boolean departed) {
+  /** Whether an arena may go now. */
+  private synchronized boolean note(boolean departed) {
     outcomes = (outcomes << 1) | (departed ? 1 : 0);
-    releaseLeaving();
+    noteTrouble();
+    leaving.forEach(StepArena::noteThread);
+    return leaving.stream().anyMatch(StepArena::isReleasable);
+  }
+
+  private void noteTrouble() {
+    troubled = outcomes != 0 || !leaving.isEmpty();
   }
 
   /** How long a step's arena may go without {@link #used}. */
@@ -472,19 +494,13 @@ final class StepSequence {
     return planning;
   }
 
-  private void dropPlan() {
-    plan = null;
-    leaving.addAll(Arrays.asList(arenas));
-    arenas = NO_ARENAS;
-    releaseLeaving();
-  }
-
   /** A step has ended on another thread than its own. */
   void gaveUp(StepArena arena) {
     counts.departures.increment();
     if (isGivenUp(arena)) {
       kind.stop();
     }
+    sweepLater();
   }
 
   private synchronized boolean isGivenUp(StepArena arena) {
@@ -492,42 +508,69 @@ final class StepSequence {
     leaving.add(arena);
     boolean tooOften = ++givenUp >= MAX_GIVEN_UP;
     if (tooOften) {
-      dropPlan();
+      plan = null;
+      leaving.addAll(Arrays.asList(arenas));
+      arenas = NO_ARENAS;
       count = 0;
     }
+    noteTrouble();
     return tooOften;
   }
 
-  private void releaseLeaving() {
-    leaving.removeIf(
-        arena -> {
-          boolean released = arena.tryRelease();
-          if (released) {
-            counts.forget(arena);
-          }
-          return released;
-        });
-    troubled = outcomes != 0 || !leaving.isEmpty();
+  private void sweepLater() {
+    if (!sweeping.getAndSet(true) && !owner.later(this::sweep)) {
+      sweeping.set(false);
+    }
   }
 
-  /** Gives back the arenas that no step has wanted for so long, and all that are leaving. */
-  synchronized long releaseIdle(long idleNanos) {
-    long before = reservedBytes();
-    releaseLeaving();
+  private void sweep() {
+    sweeping.set(false);
+    releaseIdle(owner.idleNanos());
+  }
+
+  /**
+   * Gives back the arenas that no step has wanted for so long, and all that are leaving; how many
+   * bytes those were.
+   */
+  long releaseIdle(long idleNanos) {
+    letIdleLeave(idleNanos);
+    return release();
+  }
+
+  private synchronized void letIdleLeave(long idleNanos) {
     long now = System.nanoTime();
     lastIdleLook = now;
     // Leases begin with the first, so the last ones are those that are not wanted.
     int kept = arenas.length;
     while (kept > 0
-        && arenas[kept - 1].isFree()
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
-        && arenas[kept - 1].tryRelease()) {
-      counts.forget(arenas[--kept]);
+        && arenas[kept - 1].isFree()) {
+      leaving.add(arenas[--kept]);
     }
     if (kept < arenas.length) {
       arenas = Arrays.copyOf(arenas, kept);
     }
-    return before - reservedBytes();
+  }
+
+  /** Gives back the arenas that are leaving and in which nothing is in use. */
+  private long release() {
+    List<StepArena> over = takeReleasable();
+    over.forEach(StepArena::free);
+    released(over);
+    return over.stream().mapToLong(StepArena::bytes).sum();
+  }
+
+  private synchronized List<StepArena> takeReleasable() {
+    List<StepArena> over = leaving.stream().filter(StepArena::claim).toList();
+    leaving.removeAll(over);
+    releasing.addAll(over);
+    over.forEach(counts::forget);
+    noteTrouble();
+    return over;
+  }
+
+  private synchronized void released(List<StepArena> over) {
+    releasing.removeAll(over);
   }
 
   PlannedSteps owner() {
@@ -572,10 +615,6 @@ final class StepSequence {
     counts.clearLargest(all());
   }
 
-  synchronized long reservedBytes() {
-    return all().stream().mapToLong(StepArena::bytes).sum();
-  }
-
   /** Whether it was leased since this was asked last. */
   boolean wasUsed() {
     boolean was = used;
@@ -610,6 +649,8 @@ final class StepSequence {
       arena.free();
       counts.forget(arena);
     }
+    // Waits for who is about it.
+    releasing.forEach(StepArena::free);
     leaving.clear();
     arenas = NO_ARENAS;
     plan = null;

@@ -1,14 +1,21 @@
 package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.os.MemoryRegion;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -39,10 +46,14 @@ class PlannedStepsArenasTest {
   }
 
   private void steps(int count) {
+    steps(count, BYTES);
+  }
+
+  private void steps(int count, int bytes) {
     for (int i = 0; i < count; i++) {
       try (ScopedMemoryCollector step = pool.collect();
-          Allocation first = step.allocate(BYTES);
-          Allocation second = step.allocate(BYTES)) {
+          Allocation first = step.allocate(bytes);
+          Allocation second = step.allocate(bytes)) {
         first.byteBuffer().put(0, (byte) 1);
         second.byteBuffer().put(0, (byte) 2);
       }
@@ -81,5 +92,83 @@ class PlannedStepsArenasTest {
     steps(1);
     assertEquals(1, pool.stepStats().plannedSteps());
     assertEquals(0, tasks.size());
+  }
+
+  /** Lets a thread that gives memory back wait until it is told to go on. */
+  private static final class HeldSource implements SubAllocator {
+    private final SubAllocator source;
+    private final Thread served = Thread.currentThread();
+    private final CountDownLatch arrived = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+    private volatile boolean holds;
+    private volatile boolean wasTold;
+
+    HeldSource(SubAllocator source) {
+      this.source = source;
+    }
+
+    @Override
+    public MemoryRegion alloc(long alignment, long bytes) {
+      return source.alloc(alignment, bytes);
+    }
+
+    @Override
+    public void free(MemoryRegion region) {
+      if (holds && Thread.currentThread() != served) {
+        holds = false;
+        arrived.countDown();
+        try {
+          wasTold = goOn.await(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+      source.free(region);
+    }
+
+    @Override
+    public long bytesReserved() {
+      return source.bytesReserved();
+    }
+
+    @Override
+    public OptionalLong bytesLimit() {
+      return source.bytesLimit();
+    }
+  }
+
+  @Test
+  void shouldServeStepsWhileAnArenaIsGivenBack() throws Exception {
+    HeldSource held = new HeldSource(source);
+    ExecutorService planner = Executors.newSingleThreadExecutor();
+    try {
+      pool =
+          TensorPoolAllocator.builder()
+              .subAllocator(held)
+              .executor(planner)
+              .stepPlanningTime(Duration.ZERO)
+              .build();
+      steps(KeyedSteps.REPEATS);
+      planner.submit(() -> {}).get();
+      steps(1);
+      pool.trimHeap();
+      assertEquals(1, pool.stepStats().plannedSteps());
+      held.holds = true;
+      steps(1, 2 * BYTES);
+      held.arrived.await();
+      steps(1, 2 * BYTES);
+      held.goOn.countDown();
+      planner.submit(() -> {}).get();
+      assertTrue(held.wasTold, "the step came in while an arena went");
+      steps(1, 2 * BYTES);
+      StepStats stats = pool.stepStats();
+      assertEquals(1, stats.raisedPlans());
+      assertEquals(1, stats.departedSteps());
+      assertEquals(0, stats.unplannedSteps() - KeyedSteps.REPEATS);
+      assertEquals(1, stats.arenas());
+      assertEquals(stats.arenaBytes(), source.bytesReserved());
+    } finally {
+      planner.shutdown();
+    }
   }
 }

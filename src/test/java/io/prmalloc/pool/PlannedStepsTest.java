@@ -257,10 +257,12 @@ class PlannedStepsTest extends PlannedStepsPool {
         assertThrows(IllegalStateException.class, () -> step.allocate(64 * KIB)).getMessage());
     assertEquals(1, pool.stepStats().departedSteps());
     open.close();
-    steps(2, 64 * KIB, 64 * KIB);
-    // This thread is the one that owned it, and here it is: the memory can go.
-    assertEquals(128 * KIB, pool.trimSteps(Duration.ofDays(1)));
     assertEquals(1, pool.stepStats().arenas());
+    steps(1, 64 * KIB, 64 * KIB);
+    // This thread is the one that owned it, and here it is: the memory can go.
+    assertEquals(1, pool.stepStats().arenas());
+    assertEquals(128 * KIB, pool.stepStats().arenaBytes());
+    assertEquals(0, pool.trimSteps(Duration.ofDays(1)));
   }
 
   @Test
