@@ -361,7 +361,15 @@ final class BinTable {
   }
 
   private List<Buffer> buffers() {
-    return Arrays.stream(ascending).flatMap(bin -> bin.allOwn().stream()).toList();
+    // A loop, for some servers ask for statistics at every step.
+    List<Buffer> buffers = new ArrayList<>();
+    for (Bin bin : ascending) {
+      List<Buffer> own = bin.allOwn();
+      for (int i = 0; i < own.size(); i++) {
+        buffers.add(own.get(i));
+      }
+    }
+    return buffers;
   }
 
   private Stream<Arena> arenas() {
@@ -389,7 +397,7 @@ final class BinTable {
 
   /** Whether some blocks have no memory. */
   boolean isLacking() {
-    return arenas().anyMatch(Arena::isAnyLacking);
+    return arena.isAnyLacking() || grown.isAnyLacking();
   }
 
   /**

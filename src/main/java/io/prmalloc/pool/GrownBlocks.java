@@ -2,8 +2,8 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
+import java.util.Arrays;
 import java.util.Comparator;
-import java.util.List;
 import java.util.stream.Stream;
 
 /**
@@ -27,7 +27,7 @@ final class GrownBlocks {
   }
 
   /** Smallest first. Replaced as a whole. */
-  private volatile List<Grown> all = List.of();
+  private volatile Grown[] all = {};
 
   private volatile long bytes;
 
@@ -48,9 +48,9 @@ final class GrownBlocks {
   synchronized void add(Grown more) {
     bytes += more.arena().bytes();
     all =
-        Stream.concat(all.stream(), Stream.of(more))
+        Stream.concat(Arrays.stream(all), Stream.of(more))
             .sorted(Comparator.comparingLong(grown -> grown.buffer().strideBytes()))
-            .toList();
+            .toArray(Grown[]::new);
   }
 
   /**
@@ -70,12 +70,22 @@ final class GrownBlocks {
     return null;
   }
 
+  /** Whether one has no memory. A loop, for every request that misses asks. */
+  boolean isAnyLacking() {
+    for (Grown grown : all) {
+      if (grown.arena().isAnyLacking()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   Stream<Arena> arenas() {
-    return all.stream().map(Grown::arena);
+    return Arrays.stream(all).map(Grown::arena);
   }
 
   int count() {
-    return all.size();
+    return all.length;
   }
 
   /** What all of them have reserved. */

@@ -377,24 +377,27 @@ final class StepPacking {
 
   private int[] walk(int[] start, long boundBytes) {
     SplittableRandom random = new SplittableRandom(SEED);
-    int[] best = start;
+    int[] best = start.clone();
+    int[] next = start.clone();
     long bestBytes = totalBytes(best);
     int idleRuns = 0;
     while (bestBytes > boundBytes && idleRuns < MAX_IDLE_RUNS && eventsLeft > 0) {
-      int[] next = moved(best, random);
+      System.arraycopy(best, 0, next, 0, next.length);
+      move(next, random);
       long bytes = totalBytes(next);
       idleRuns++;
       if (bytes <= bestBytes && serves(next)) {
         idleRuns = bytes < bestBytes ? 0 : idleRuns;
+        int[] worse = best;
         best = next;
+        next = worse;
         bestBytes = bytes;
       }
     }
     return best;
   }
 
-  private int[] moved(int[] blocks, SplittableRandom random) {
-    int[] next = blocks.clone();
+  private static void move(int[] next, SplittableRandom random) {
     for (int moves = 1 + random.nextInt(MAX_MOVES); moves > 0; moves--) {
       int from = random.nextInt(next.length);
       while (next[from] == 0) {
@@ -404,7 +407,6 @@ final class StepPacking {
       int to = from + random.nextInt(-MOVE_CLASSES, MOVE_CLASSES + 1);
       next[Math.max(0, Math.min(next.length - 1, to))]++;
     }
-    return next;
   }
 
   private long totalBytes(int[] blocks) {
