@@ -34,7 +34,10 @@ final class Replanner {
   // through an observer: they take the slow way for some steps, but are served from the old plan as
   // far as that goes. When the packing is stable the new plan takes over, and the old arena goes
   // when its last block is home. If there is no memory for two arenas, or anything else goes wrong,
-  // the old one stays, and the next attempt waits twice as long.
+  // the old one stays.
+  //
+  // The next attempt waits twice as long, unless the new plan misses less than half as often as the
+  // one before: where sizes vary freely it does not, and its pages would only be touched anew.
 
   /** What came of collecting anew. */
   enum Outcome {
@@ -74,6 +77,7 @@ final class Replanner {
   private int unserved;
   private BinTable looked;
   private long hitsBefore;
+  private double missRate;
   private int badWindows;
   private int patience;
   private boolean collecting;
@@ -115,11 +119,17 @@ final class Replanner {
     unserved = 0;
     PoolCounts counts = new PoolCounts();
     table.addTo(counts);
-    long hits = table == looked ? counts.uses - hitsBefore : 0;
-    boolean bad = table == looked && 100 * counted >= when.percent() * (hits + counted);
+    // Of another table than the last time: since it began to serve.
+    boolean isNew = table != looked;
+    long hits = counts.uses - (isNew ? 0 : hitsBefore);
+    double rate = (double) counted / (hits + counted);
+    boolean bad = 100 * rate >= when.percent();
+    boolean hasHelped = isNew && rate < missRate / 2;
+    patience = bad && !hasHelped ? patience : when.windows();
+    badWindows = bad && !isNew ? badWindows + 1 : 0;
+    missRate = rate;
     looked = table;
     hitsBefore = counts.uses;
-    badWindows = bad ? badWindows + 1 : 0;
     if (badWindows < patience || collecting) {
       return false;
     }
@@ -187,7 +197,7 @@ final class Replanner {
     collecting = false;
     outcome = !serves ? Outcome.IN_VAIN : shrinks ? Outcome.SHRANK : Outcome.GREW;
     if (!shrinks) {
-      patience = serves ? when.windows() : Math.min(MAX_PATIENCE, 2 * patience);
+      patience = Math.min(MAX_PATIENCE, 2 * patience);
     }
   }
 

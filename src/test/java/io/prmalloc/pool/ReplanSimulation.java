@@ -93,13 +93,22 @@ final class ReplanSimulation {
       long[] sizes(int step) {
         return model(1, step % 600 < 400 ? 2 : 3.6);
       }
+    },
+    /** Every step has sizes of its own: all times a factor from a quarter to one. */
+    FREE {
+      @Override
+      long[] sizes(int step) {
+        return model(1, 8 * (0.25 + 0.75 * new SplittableRandom(step).nextDouble()));
+      }
     };
 
     abstract long[] sizes(int step);
 
-    /** What the traffic is most of the time, for a comparison. */
+    /** Whether a step is none of those that are compared with a plan for themselves. */
     private boolean isOdd(int step) {
-      return (this == BURSTS && step % 300 >= 295) || (this == ODD && step % 10 == 9);
+      return (this == BURSTS && step % 300 >= 295)
+          || (this == ODD && step % 10 == 9)
+          || (this == FREE && step % 100 != 0);
     }
   }
 

@@ -41,4 +41,11 @@ class ReplanSimulationTest {
     assertTrue(cost.replans() <= 1, cost::toString);
     assertTrue(cost.missedPercent() < 3, cost::toString);
   }
+
+  @Test
+  void shouldPlanEverMoreSeldomWhenSizesVaryFreely() {
+    Cost cost = run(Traffic.FREE);
+    // 90,000 requests; each plan waits for twice as many that miss as the one before.
+    assertTrue(cost.replans() <= 6, cost::toString);
+  }
 }
