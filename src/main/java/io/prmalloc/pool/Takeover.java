@@ -84,6 +84,9 @@ final class Takeover {
    * @param maxOversize as in {@link BinTable#build}
    */
   BinTable prepare(LifetimePlan plan, int[] blocks, double maxOversize) {
+    if (outside.liveBlocks() == 0) {
+      outside.releaseUnused();
+    }
     trimOutside();
     long bytes = BinTable.chunkBytes(plan, blocks);
     planBytes = bytes;
@@ -235,7 +238,7 @@ final class Takeover {
         });
   }
 
-  /** The regions stay while steps are served from them, or they would be written anew. */
+  /** The regions stay while a step is served from them, or they would be written anew. */
   private void trimOutside() {
     outside.purgeFree();
     OperatingSystem.trimHeap();
