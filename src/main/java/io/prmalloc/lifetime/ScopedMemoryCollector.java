@@ -20,8 +20,11 @@ import io.prmalloc.Requests;
  * offset plan is made for the sequence of requests, with the largest size that was seen of each, a
  * step leases an arena with it, and a request is then an index and a comparison. So one plan serves
  * every batch size and length up to the largest. A request that is larger than its place is served
- * by the shared pool, and the plan is raised. Memory asked for of the allocator itself always comes
- * from the shared pool.
+ * by the shared pool, and the plan is raised.
+ *
+ * <p>What the thread of a step asks the allocator itself for, while the step is the innermost that
+ * it has open, comes from the shared pool as long as steps repeat exactly; if their sizes vary it
+ * is planned in the same way. Closed by another thread, such a step is over for its own thread too.
  *
  * <p>Closing it twice does nothing the second time. Tensors may outlive the step, and may be
  * released by other threads. A step is best closed by the thread that opened it: closed by another,
@@ -48,6 +51,9 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   /** The planner's allocator, or null if it has none. */
   private StepSource source;
 
+  /** Tells the allocator of the end, or null if it does not want to know. */
+  private Runnable whenClosed;
+
   private Thread opener;
 
   /** Null before the first request. Written by the opener. */
@@ -70,6 +76,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   private void open() {
     opener = Thread.currentThread();
     source = planner.source();
+    whenClosed = source == null ? null : source.opened(key);
     collected = planner.openWatchedStep();
   }
 
@@ -155,11 +162,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
 
   private long allocateFirstRaw(long bytes) {
     StepMemory mine = leased(bytes);
-    if (mine == null) {
-      return source.takeSharedRaw(bytes);
-    }
-    long address = mine.takePlannedRaw(bytes);
-    return address != 0 ? address : mine.takeUnplannedRaw(bytes);
+    return mine == null ? source.takeSharedRaw(bytes) : mine.takeRaw(bytes);
   }
 
   /**
@@ -235,6 +238,9 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     closed = true;
     if (memory != null) {
       memory.end();
+    }
+    if (whenClosed != null) {
+      whenClosed.run();
     }
     if (collected != null) {
       collected.end();

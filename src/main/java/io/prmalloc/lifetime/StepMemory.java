@@ -67,8 +67,16 @@ public abstract class StepMemory extends Confinement {
     this.returned = new Block[blocks.length];
   }
 
-  /** A block at home for the next request. */
-  final Block take(long bytes) {
+  /**
+   * A block at home for the next request.
+   *
+   * <p>Threading: the owner.
+   *
+   * @param bytes its size, not checked yet
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
+   * @throws IllegalArgumentException if the size is out of its bounds
+   */
+  public final Block take(long bytes) {
     Block planned = takePlanned(bytes);
     return planned != null ? planned : takeUnplanned(bytes);
   }
@@ -90,6 +98,19 @@ public abstract class StepMemory extends Confinement {
   final long takePlannedRaw(long bytes) {
     Block block = takePlanned(bytes);
     return block != null ? block.openAsOwner(bytes) : 0;
+  }
+
+  /**
+   * The address of the next request; 0 if there is no memory.
+   *
+   * <p>Threading: the owner.
+   *
+   * @param bytes its size, not checked yet
+   * @throws IllegalArgumentException if the size is out of its bounds
+   */
+  public final long takeRaw(long bytes) {
+    long address = takePlannedRaw(bytes);
+    return address != 0 ? address : takeUnplannedRaw(bytes);
   }
 
   private Block takePlanned(int request) {
@@ -193,5 +214,5 @@ public abstract class StepMemory extends Confinement {
    *
    * <p>Threading: any thread.
    */
-  protected abstract void end();
+  public abstract void end();
 }

@@ -10,6 +10,18 @@ import io.prmalloc.Block;
 public interface StepSource {
 
   /**
+   * A step opens on the calling thread. This one does not look.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param key what the user says of the step's shape, or null
+   * @return run once, by the thread that closes the step; null for nothing
+   */
+  default Runnable opened(Object key) {
+    return null;
+  }
+
+  /**
    * Memory for a step that makes its first request.
    *
    * <p>Threading: any thread; the calling thread owns the memory from then on.

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * The steps of one key: learns which structures they have, and chooses the one by which a step is
@@ -30,6 +31,12 @@ final class KeyedSteps {
   //
   // From PLANNED it goes back to LEARNING when DEPARTURES of the last 32 steps were of a structure
   // that is not known. The plans that are there stay.
+  //
+  // Steps whose thread asks the pool (see AmbientSteps) are learnt while the pool serves them, and
+  // only structures whose sizes vary are planned: what repeats exactly the pool's own plan serves
+  // better, for it serves those without steps too. As soon as REPEATS steps in a row were exactly
+  // like others before, learning ends, in SHARED. There it stays until it is to learn anew. When
+  // there is a plan, such a kind is like any other.
   //
   // Which structure a step will have is guessed by the size of its first request: it is that of the
   // last step that had the same and was served as planned, or else that of the latest step.
@@ -66,6 +73,9 @@ final class KeyedSteps {
   private final Object key;
   private final long firstBytes;
 
+  /** Null of steps that are asked for memory themselves. */
+  private final Runnable changed;
+
   private volatile Phase phase = Phase.LEARNING;
 
   /** Replaced as a whole, under the lock. */
@@ -87,6 +97,7 @@ final class KeyedSteps {
   private final Set<StepSequence> seen = new HashSet<>();
   private int learningSteps;
   private int settled;
+  private int repeats;
   private long plansBefore;
   private int outcomes;
   private int waited;
@@ -94,11 +105,14 @@ final class KeyedSteps {
 
   /**
    * @param firstBytes size of the first request of the first step, for reports
+   * @param changed told, without a lock, when what steps of this kind need of the pool may have
+   *     changed; null if they are asked for memory themselves
    */
-  KeyedSteps(PlannedSteps owner, Object key, long firstBytes) {
+  KeyedSteps(PlannedSteps owner, Object key, long firstBytes, Runnable changed) {
     this.owner = owner;
     this.key = key;
     this.firstBytes = firstBytes;
+    this.changed = changed;
   }
 
   boolean matches(Object itsKey) {
@@ -130,6 +144,20 @@ final class KeyedSteps {
     return phase == Phase.LEARNING || (chosen != null && chosen.isGrowing())
         ? new LearningStep(owner, this)
         : new SharedStep(owner);
+  }
+
+  /**
+   * Memory for a step whose thread asks the pool; null where the pool is to serve it.
+   *
+   * @param mayLearn whether a step may be learnt if there is no plan yet
+   */
+  StepMemory leaseAmbient(long bytes, boolean mayLearn) {
+    if (!isServing() && !(mayLearn && isLearning())) {
+      return null;
+    }
+    StepMemory leased = lease(bytes);
+    // One that is shared would ask the pool, which would ask it.
+    return leased instanceof SharedStep ? null : leased;
   }
 
   /** The structure that a step is expected to have, or null. */
@@ -172,12 +200,56 @@ final class KeyedSteps {
     learningSteps = 0;
     seen.clear();
     settled = 0;
+    repeats = 0;
     plansBefore = plans();
     outcomes = 0;
   }
 
   private long plans() {
     return Arrays.stream(sequences).filter(StepSequence::isPlanned).count();
+  }
+
+  private boolean any(Predicate<StepSequence> question) {
+    for (StepSequence sequence : sequences) {
+      if (question.test(sequence)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether there is a plan. */
+  boolean isServing() {
+    return any(StepSequence::isPlanned);
+  }
+
+  /** Whether steps are to be written down for a first plan. */
+  boolean isLearning() {
+    return phase == Phase.LEARNING && !isServing() && !any(StepSequence::isPlanning);
+  }
+
+  /** Whether a structure that repeats exactly is planned, too. */
+  boolean plansExact() {
+    return changed == null || isServing();
+  }
+
+  /** Whether a step ever got memory here. */
+  boolean hasServed() {
+    StepStats stats = kind().stats();
+    return stats.plannedSteps() + stats.unplannedSteps() > 0;
+  }
+
+  /** Begins to learn, if that has ended without a plan. */
+  synchronized void learnAnew() {
+    if (phase == Phase.SHARED && !owner.isClosed()) {
+      startLearning();
+    }
+  }
+
+  private void tellOfChange() {
+    if (changed != null) {
+      changed.run();
+    }
   }
 
   /** Ends learning; if it was in vain, the next time comes later. */
@@ -204,6 +276,7 @@ final class KeyedSteps {
       home.planIfWanted();
     }
     endLearning();
+    tellOfChange();
   }
 
   /** Has a structure take a step in; null for none. */
@@ -215,8 +288,9 @@ final class KeyedSteps {
         home = add();
       }
     }
+    boolean repeated = home != null && home.takeIn(step);
+    repeats = repeated ? repeats + 1 : 0;
     if (home != null) {
-      home.takeIn(step);
       seen.add(home);
     }
     settled = home != null && home.count() >= REPEATS ? settled + 1 : 0;
@@ -230,7 +304,9 @@ final class KeyedSteps {
     }
     boolean waiting = Arrays.stream(sequences).anyMatch(StepSequence::isPlanning);
     boolean more = plans() > plansBefore;
-    if (!waiting && ((more && settled >= seen.size()) || learningSteps >= MAX_LEARNING_STEPS)) {
+    boolean exact = !plansExact() && repeats >= REPEATS;
+    boolean settledOnPlans = more && settled >= seen.size();
+    if (!waiting && (settledOnPlans || exact || learningSteps >= MAX_LEARNING_STEPS)) {
       stopLearning(!more);
     }
   }
@@ -285,12 +361,18 @@ final class KeyedSteps {
     if (sequence.isPlanned()) {
       endLearning();
     } else {
-      stop();
+      stopUnlessClosed();
     }
+    tellOfChange();
   }
 
   /** Leaves these steps to the shared pool for a while, unless another structure has a plan. */
-  synchronized void stop() {
+  void stop() {
+    stopUnlessClosed();
+    tellOfChange();
+  }
+
+  private synchronized void stopUnlessClosed() {
     if (!owner.isClosed()) {
       stopLearning(true);
     }
@@ -349,14 +431,15 @@ final class KeyedSteps {
         .toList();
   }
 
-  /** Closes the block at an address, if it is one of these steps and out. */
-  boolean closeRaw(long address) {
+  /** The block at an address, if it is one of these steps and out; else null. */
+  StepArena.PlannedBlock blockAt(long address) {
     for (StepSequence sequence : sequences) {
-      if (sequence.closeRaw(address)) {
-        return true;
+      StepArena.PlannedBlock block = sequence.blockAt(address);
+      if (block != null) {
+        return block;
       }
     }
-    return false;
+    return null;
   }
 
   /** Gives back the arenas that no step has wanted for so long, and all that are leaving. */

@@ -10,28 +10,21 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
 
 /**
- * The planned steps of a pool: which kinds of them there are, and what they share.
+ * The planned steps of a pool: those that are asked for memory themselves, those whose thread asks
+ * the pool (see {@link AmbientSteps}), and what they share.
  *
  * <p>Threading: any thread.
  */
 final class PlannedSteps implements StepSource {
 
-  // What kind a step is of is told by the user's key alone, which may be null; within a kind there
-  // may be several structures (see KeyedSteps). There are few kinds, so they lie in an array that
-  // is
-  // searched from the front; it is replaced as a whole.
-
   private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
-
-  /** More kinds of steps than this are not kept in mind at a time. */
-  static final int MAX_KINDS = 64;
 
   /** What the pool does for steps. */
   interface Pool {
@@ -46,6 +39,17 @@ final class PlannedSteps implements StepSource {
 
     /** Whether it has a plan. */
     boolean isPooling();
+
+    /** Whether it may ever have one. */
+    boolean isPlanned();
+
+    /**
+     * Sets right who observes the pool, and after that which ways are barred.
+     *
+     * @param change what to do; not done if the pool is closed
+     * @return false, and nothing is done, if somebody else is about such a thing
+     */
+    boolean tryAdjust(Runnable change);
   }
 
   private final Pool pool;
@@ -54,12 +58,10 @@ final class PlannedSteps implements StepSource {
   private final Executor executor;
   private final StepSettings settings;
 
-  private volatile KeyedSteps[] kinds = {};
+  /** Of steps that are asked for memory themselves. */
+  private final StepKinds kinds = new StepKinds(this, null);
 
-  /** What kinds counted that are not kept in mind any more. Under the lock. */
-  private final StepStats.Sum gone = new StepStats.Sum();
-
-  private final PoolCounts goneCounts = new PoolCounts();
+  private final AmbientSteps ambient;
 
   private volatile boolean closed;
 
@@ -67,70 +69,49 @@ final class PlannedSteps implements StepSource {
   private volatile boolean observed;
 
   PlannedSteps(
-      Pool pool, SubAllocator source, LiveHeap outside, Executor executor, StepSettings settings) {
+      Pool pool,
+      PoolWatch watch,
+      SubAllocator source,
+      LiveHeap outside,
+      Executor executor,
+      StepSettings settings) {
     this.pool = pool;
     this.source = source;
     this.outside = outside;
     this.executor = executor;
     this.settings = settings;
+    this.ambient = new AmbientSteps(this, pool, watch, settings.enabled());
+  }
+
+  /** The steps whose thread asks the pool for memory. */
+  AmbientSteps ambient() {
+    return ambient;
   }
 
   /** Whether steps that begin from now on get shared memory. */
   void observe(boolean value) {
+    boolean before = observed;
     observed = value;
+    if (before && !value) {
+      ambient.noteChange();
+    }
+  }
+
+  /** Whether somebody is to see what steps ask for. */
+  boolean isObserved() {
+    return observed;
+  }
+
+  @Override
+  public Runnable opened(Object key) {
+    return ambient.opened(key);
   }
 
   @Override
   public StepMemory lease(Object key, long firstBytes) {
-    KeyedSteps kind = settings.enabled() && !closed && !observed ? find(key, firstBytes) : null;
+    KeyedSteps kind =
+        settings.enabled() && !closed && !observed ? kinds.find(key, firstBytes) : null;
     return kind == null ? new SharedStep(this) : kind.lease(firstBytes);
-  }
-
-  private KeyedSteps find(Object key, long firstBytes) {
-    KeyedSteps found = find(kinds, key);
-    return found != null ? found : add(key, firstBytes);
-  }
-
-  private static KeyedSteps find(KeyedSteps[] kinds, Object key) {
-    for (KeyedSteps kind : kinds) {
-      if (kind.matches(key)) {
-        return kind;
-      }
-    }
-    return null;
-  }
-
-  /** Null if there is no room for one more. */
-  private synchronized KeyedSteps add(Object key, long firstBytes) {
-    KeyedSteps[] known = kinds;
-    KeyedSteps found = find(known, key);
-    if (found != null || closed) {
-      return found;
-    }
-    if (known.length == MAX_KINDS) {
-      known = withoutUnused(known);
-      if (known.length == MAX_KINDS) {
-        return null;
-      }
-    }
-    KeyedSteps added = new KeyedSteps(this, key, firstBytes);
-    KeyedSteps[] more = Arrays.copyOf(known, known.length + 1);
-    more[known.length] = added;
-    kinds = more;
-    return added;
-  }
-
-  /** Second chance: one that was not used since the last time somebody looked here goes. */
-  private KeyedSteps[] withoutUnused(KeyedSteps[] known) {
-    for (KeyedSteps kind : known) {
-      if (!kind.wasUsed() && kind.retire()) {
-        kind.free();
-        kind.addTo(gone);
-        kind.addTo(goneCounts);
-        return Arrays.stream(known).filter(other -> other != kind).toArray(KeyedSteps[]::new);
-      }
-    }
-    return known;
   }
 
   /**
@@ -149,7 +130,7 @@ final class PlannedSteps implements StepSource {
     for (KeptStep step : kept) {
       StepPlan plan = StepPlan.of(step);
       plans.add(plan);
-      kindOf.put(plan, find(step.key(), plan.recording().sizeBytes(0)));
+      kindOf.put(plan, kinds.find(step.key(), plan.recording().sizeBytes(0)));
     }
     plans.sort(StepPlan.LARGEST_FIRST);
     for (StepPlan plan : plans) {
@@ -160,8 +141,9 @@ final class PlannedSteps implements StepSource {
     }
   }
 
+  /** The plans of steps that are asked for memory themselves. */
   List<KeptStep> keep() {
-    return Arrays.stream(kinds).flatMap(kind -> kind.keep().stream()).toList();
+    return kinds.all().flatMap(kind -> kind.keep().stream()).toList();
   }
 
   @Override
@@ -241,80 +223,70 @@ final class PlannedSteps implements StepSource {
 
   /** Closes the block at an address, if it is one of a planned step and out. */
   boolean closeRaw(long address) {
-    for (KeyedSteps kind : kinds) {
-      if (kind.closeRaw(address)) {
-        return true;
-      }
-    }
-    return false;
+    Block block = blockAt(address);
+    return block != null && block.closeRaw();
+  }
+
+  /** The block at an address, if it is one of a planned step and out; else null. */
+  StepArena.PlannedBlock blockAt(long address) {
+    StepArena.PlannedBlock block = kinds.blockAt(address);
+    return block != null ? block : ambient.kinds().blockAt(address);
   }
 
   /** Gives back the arenas that no step has wanted for so long; how many bytes those were. */
   long trim(long idleNanos) {
-    long released = 0;
-    for (KeyedSteps kind : kinds) {
-      released += kind.releaseIdle(idleNanos);
-    }
-    return released;
+    return kinds.trim(idleNanos) + ambient.kinds().trim(idleNanos);
   }
 
-  synchronized StepStats stats() {
+  StepStats stats() {
     StepStats.Sum sum = new StepStats.Sum();
-    sum.add(gone);
-    for (KeyedSteps kind : kinds) {
-      kind.addTo(sum);
-    }
+    kinds.addTo(sum);
+    ambient.kinds().addTo(sum);
     return sum.toStats();
   }
 
   /** The kinds that are kept in mind, in the order in which they came. */
   List<StepKind> kinds() {
-    return Arrays.stream(kinds).map(KeyedSteps::kind).toList();
+    return Stream.concat(kinds.all(), ambient.kinds().all().filter(KeyedSteps::hasServed))
+        .map(KeyedSteps::kind)
+        .toList();
   }
 
-  synchronized void addTo(PoolCounts counts) {
-    counts.addPast(goneCounts);
-    for (KeyedSteps kind : kinds) {
-      kind.addTo(counts);
-    }
+  void addTo(PoolCounts counts) {
+    kinds.addTo(counts);
+    ambient.kinds().addTo(counts);
   }
 
-  synchronized void clearPeaks() {
-    goneCounts.largestBytes = 0;
-    for (KeyedSteps kind : kinds) {
-      kind.clearLargest();
-    }
+  void clearPeaks() {
+    kinds.clearPeaks();
+    ambient.kinds().clearPeaks();
   }
 
   /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
-  synchronized boolean retire() {
+  boolean retire() {
+    ambient.endOwnLeases();
     closed = true;
-    KeyedSteps[] known = kinds;
-    for (int i = 0; i < known.length; i++) {
-      if (!known[i].retire()) {
-        for (int j = 0; j < i; j++) {
-          known[j].reopen();
-        }
-        closed = false;
-        return false;
+    if (kinds.retire()) {
+      if (ambient.kinds().retire()) {
+        return true;
       }
+      kinds.reopen();
     }
-    return true;
+    closed = false;
+    return false;
   }
 
   /** Undoes {@link #retire}. */
-  synchronized void reopen() {
+  void reopen() {
     closed = false;
-    for (KeyedSteps kind : kinds) {
-      kind.reopen();
-    }
+    kinds.reopen();
+    ambient.kinds().reopen();
   }
 
   /** Gives every arena back, whatever is in use. */
-  synchronized void free() {
+  void free() {
     closed = true;
-    for (KeyedSteps kind : kinds) {
-      kind.free();
-    }
+    kinds.free();
+    ambient.kinds().free();
   }
 }

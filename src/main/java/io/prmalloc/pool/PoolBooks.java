@@ -201,6 +201,10 @@ final class PoolBooks {
     Chunk chunk =
         block instanceof PooledBlock pooled ? chunkOf(pooled, address) : outside.chunkAt(address);
     if (chunk == null) {
+      StepArena.PlannedBlock planned = steps.blockAt(address);
+      chunk = planned == null ? null : planned.chunk(outside::nextId);
+    }
+    if (chunk == null) {
       throw notOurs(address);
     }
     return chunk;

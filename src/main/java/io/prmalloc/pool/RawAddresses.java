@@ -57,6 +57,10 @@ final class RawAddresses {
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
     Block block = pool.takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
+      long ofStep = pool.takeRawOfStep(bytes, alignment);
+      if (ofStep != 0) {
+        return ofStep;
+      }
       block = pool.takeSlowly(bytes, alignment, smallRoom, header);
     }
     return block instanceof PooledBlock pooled

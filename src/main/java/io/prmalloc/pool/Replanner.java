@@ -71,6 +71,7 @@ final class Replanner {
   private final Executor executor;
   private final Lock lifecycle;
   private final IntSupplier headerBytes;
+  private final Runnable changed;
   private final Successor planned;
 
   // Under the lock of this object, but for the first, which is a hint.
@@ -86,6 +87,7 @@ final class Replanner {
   private String lastFailure;
 
   /**
+   * @param changed told when the traffic is found to be other than the plan is for
    * @param planned told of the new plan, on the executor; false if there is no memory for it
    */
   Replanner(
@@ -95,6 +97,7 @@ final class Replanner {
       Executor executor,
       Lock lifecycle,
       IntSupplier headerBytes,
+      Runnable changed,
       Successor planned) {
     this.watch = watch;
     this.settings = settings.withStartStep(0);
@@ -103,6 +106,7 @@ final class Replanner {
     this.executor = executor;
     this.lifecycle = lifecycle;
     this.headerBytes = headerBytes;
+    this.changed = changed;
     this.planned = planned;
   }
 
@@ -177,6 +181,9 @@ final class Replanner {
       watch.attachIfOpen(observer);
     } finally {
       lifecycle.unlock();
+    }
+    if (shrinkFrom == 0) {
+      changed.run();
     }
   }
 

@@ -34,7 +34,7 @@ final class SharedStep extends StepMemory {
   }
 
   @Override
-  protected void end() {
+  public void end() {
     if (isMine()) {
       dropOwnership();
     }

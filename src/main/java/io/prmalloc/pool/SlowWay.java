@@ -14,7 +14,8 @@ import io.prmalloc.lifetime.LifetimePolicy;
  */
 final class SlowWay {
 
-  // In order: what the first look would have found, were it not barred for observers or isolation
+  // In order: what the step of the calling thread has, if steps are served; what the first look
+  // would have found, were it not barred for observers or isolation
   // (which is as quick, but for the telling); another block of the pool; a block more for a bin
   // that goes on missing; memory from outside. If that is short, what the pool holds and does not
   // use is given back first.
@@ -26,6 +27,7 @@ final class SlowWay {
   private final SmallBlocks small;
   private final PoolBooks books;
   private final PoolWatch watch;
+  private final AmbientSteps steps;
   private final Replanner replanner;
   private final Growth growth;
   private final Reclaim reclaim;
@@ -35,6 +37,7 @@ final class SlowWay {
       SmallBlocks small,
       PoolBooks books,
       PoolWatch watch,
+      AmbientSteps steps,
       Replanner replanner,
       Growth growth,
       Reclaim reclaim) {
@@ -42,6 +45,7 @@ final class SlowWay {
     this.small = small;
     this.books = books;
     this.watch = watch;
+    this.steps = steps;
     this.replanner = replanner;
     this.growth = growth;
     this.reclaim = reclaim;
@@ -75,6 +79,12 @@ final class SlowWay {
   }
 
   private Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
+    // Who wants an address has asked the step already.
+    Block ofStep = largeHeader == 0 && steps.isServing() ? steps.take(bytes, alignment) : null;
+    return ofStep != null ? ofStep : takeShared(bytes, alignment, smallHeader, largeHeader);
+  }
+
+  private Block takeShared(long bytes, int alignment, int smallHeader, int largeHeader) {
     PoolObserver[] observers = watch.observers();
     PooledBlock ready =
         observers != null

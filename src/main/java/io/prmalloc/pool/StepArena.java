@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Block;
+import io.prmalloc.Chunk;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.StepMemory;
@@ -13,6 +14,7 @@ import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.function.LongSupplier;
 
 /**
  * The memory of one plan for one step at a time. A step leases it, is served from it in the order
@@ -65,7 +67,10 @@ final class StepArena extends StepMemory {
   }
 
   /** A block of an arena. */
-  private static final class PlannedBlock extends Block {
+  static final class PlannedBlock extends Block {
+    private long numberedStamp;
+    private long id;
+
     PlannedBlock(
         MemoryRegion region, long offset, long bytes, StepArena arena, Isolation isolation) {
       super(region, offset, bytes, arena, isolation);
@@ -80,6 +85,20 @@ final class StepArena extends StepMemory {
     @Override
     protected void settle(int news) {
       throw new IllegalStateException("a confined block has no news");
+    }
+
+    /** What is known of the use that came by an address; null if that has ended. */
+    synchronized Chunk chunk(LongSupplier nextId) {
+      long stamp = stamp();
+      long bytes = bytesIn(stamp);
+      if (bytes < 0) {
+        return null;
+      }
+      if (numberedStamp != stamp) {
+        numberedStamp = stamp;
+        id = nextId.getAsLong();
+      }
+      return new Chunk(bytes, capacityBytes(), id);
     }
   }
 
@@ -365,9 +384,9 @@ final class StepArena extends StepMemory {
   }
 
   /** The block at an address that is out, or null. */
-  private Block find(long address) {
+  PlannedBlock find(long address) {
     AddressTable table = addresses;
-    return (table != null ? table : listAddresses()).find(address);
+    return (PlannedBlock) (table != null ? table : listAddresses()).find(address);
   }
 
   /** Two threads may do it at the same time, and come to the same result. */
@@ -380,7 +399,7 @@ final class StepArena extends StepMemory {
   }
 
   @Override
-  protected void end() {
+  public void end() {
     if (!isMine()) {
       STATE.setRelease(this, GIVEN_UP);
       sequence.gaveUp(this);

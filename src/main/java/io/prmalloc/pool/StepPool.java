@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.Requests;
+import io.prmalloc.lifetime.MemoryPlanner;
 
 /** What steps see of the pool. Threading: any thread. */
 record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
@@ -26,5 +27,15 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
   @Override
   public boolean isPooling() {
     return pool.isPooling();
+  }
+
+  @Override
+  public boolean isPlanned() {
+    return pool.planner().phase() != MemoryPlanner.Phase.DISABLED;
+  }
+
+  @Override
+  public boolean tryAdjust(Runnable change) {
+    return pool.tryAdjust(change);
   }
 }

@@ -211,14 +211,16 @@ final class StepSequence {
     return (double) envelope.envelope(step).loadBytes() / most;
   }
 
-  /** Takes in a step of this structure. */
-  synchronized void takeIn(Recording step) {
-    if (latest != null && !latest.repeats(step)) {
+  /** Takes in a step of this structure; whether it has the sizes of the one before. */
+  synchronized boolean takeIn(Recording step) {
+    boolean repeated = latest != null && latest.repeats(step);
+    if (latest != null && !repeated) {
       changes++;
     }
     envelope = envelope == null ? step : envelope.envelope(step);
     latest = step;
     count++;
+    return repeated;
   }
 
   /** Whether the plan serves such a step. */
@@ -240,7 +242,7 @@ final class StepSequence {
   }
 
   private boolean isLearnt() {
-    return count >= KeyedSteps.REPEATS;
+    return count >= KeyedSteps.REPEATS && (changes > 1 || kind.plansExact());
   }
 
   private boolean isTooLow() {
@@ -592,9 +594,15 @@ final class StepSequence {
     return all;
   }
 
-  /** Closes the block at an address, if it is one of this sequence and out. */
-  boolean closeRaw(long address) {
-    return all().stream().anyMatch(arena -> arena.closeRaw(address));
+  /** The block at an address, if it is one of this sequence and out; else null. */
+  StepArena.PlannedBlock blockAt(long address) {
+    for (StepArena arena : all()) {
+      StepArena.PlannedBlock block = arena.find(address);
+      if (block != null) {
+        return block;
+      }
+    }
+    return null;
   }
 
   /** The plan that serves now, or null. */

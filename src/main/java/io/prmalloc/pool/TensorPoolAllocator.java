@@ -103,9 +103,10 @@ public final class TensorPoolAllocator extends QuickWay {
             outside::noteReserved);
     this.fronts = small.fronts();
     this.steps =
-        new PlannedSteps(new StepPool(this), source, outside, executor, builder.stepSettings());
+        new PlannedSteps(
+            new StepPool(this), watch, source, outside, executor, builder.stepSettings());
     // An address with no header of ours in front may be one that was logged, or of a step.
-    this.raw = new RawAddresses(this, directory, a -> log.release(a) || steps.closeRaw(a));
+    this.raw = new RawAddresses(this, directory, this::closeElsewhere);
     this.books =
         new PoolBooks(source, small, outside, steps, directory, this::countedBins, retired);
     this.succession =
@@ -119,10 +120,12 @@ public final class TensorPoolAllocator extends QuickWay {
             executor,
             lifecycle,
             this::bytesBeside,
+            steps.ambient()::learnAnew,
             succession::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
-    this.slowWay = new SlowWay(this, small, books, watch, replanner, growth, reclaim);
+    this.slowWay =
+        new SlowWay(this, small, books, watch, steps.ambient(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
     this.housekeeping = new Housekeeping(this, books, steps, small, outside, replanner, builder);
     planner.bind(succession::first, steps);
@@ -192,15 +195,39 @@ public final class TensorPoolAllocator extends QuickWay {
   /** Bars the quick way while somebody observes, or opens it. Under the lifecycle's lock. */
   private void observe(boolean observed, boolean stepsObserved) {
     steps.observe(stepsObserved);
-    small.observe(observed);
+    small.observe(observed || steps.ambient().isServing());
     openWay();
+  }
+
+  /** As {@link PlannedSteps.Pool#tryAdjust}. */
+  boolean tryAdjust(Runnable change) {
+    if (!lifecycle.tryLock()) {
+      return false;
+    }
+    try {
+      if (!closed) {
+        change.run();
+        small.observe(watch.isObserved() || steps.ambient().isServing());
+        openWay();
+      }
+      return !closed;
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  private boolean closeElsewhere(long address) {
+    return log.release(address) || steps.ambient().closeRaw(address) || steps.closeRaw(address);
   }
 
   /** The quick way tells nobody of anything, and isolates nothing. */
   private void openWay() {
     BinTable table = bins;
     boolean open =
-        table != null && !watch.isObserved() && outside.isolation().equals(Isolation.NONE);
+        table != null
+            && !watch.isObserved()
+            && !steps.ambient().isServing()
+            && outside.isolation().equals(Isolation.NONE);
     openTo(open ? table.ready() : null);
   }
 
@@ -247,6 +274,11 @@ public final class TensorPoolAllocator extends QuickWay {
     return bytes <= LifetimePolicy.SMALL_BYTES
         ? small.take((int) bytes + smallHeader, alignment)
         : planned().take(bytes + largeHeader);
+  }
+
+  /** An address of the calling thread's step, or 0. */
+  long takeRawOfStep(long bytes, int alignment) {
+    return steps.ambient().takeRaw(bytes, alignment);
   }
 
   @Override
