@@ -34,7 +34,10 @@ final class KeyedSteps {
   //
   // Steps whose thread asks the pool (see AmbientSteps) are learnt while the pool serves them, and
   // only structures whose sizes vary are planned: what repeats exactly the pool's own plan serves
-  // better, for it serves those without steps too. As soon as REPEATS steps in a row were exactly
+  // better, for it serves those without steps too. The sizes must vary together, too, and the
+  // requests come and go in the same order: where any request may have any size, the envelope is
+  // far larger than a step, and the pool's plan has blocks for each size. As soon as REPEATS steps
+  // in a row were exactly
   // like others before, learning ends, in SHARED. There it stays until it is to learn anew. When
   // there is a plan, such a kind is like any other.
   //
@@ -316,7 +319,8 @@ final class KeyedSteps {
     StepSequence nearest = null;
     double least = StepSequence.SAME;
     for (StepSequence sequence : sequences) {
-      double growth = sequence.growthBy(step);
+      boolean same = plansExact() || sequence.hasOrderOf(step);
+      double growth = same ? sequence.growthBy(step) : Double.POSITIVE_INFINITY;
       if (growth < least || (growth == least && nearest == null)) {
         nearest = sequence;
         least = growth;

@@ -198,6 +198,9 @@ final class StepPlan {
    * <p>Threading: immutable.
    */
   static final class Recording {
+    /** In steps of one order, one request of so many may come back at another time. */
+    private static final int MOVED_PART = 8;
+
     private final long[] sizesBytes;
     private final int[] ends;
     private final int roomBytes;
@@ -263,6 +266,16 @@ final class StepPlan {
     /** Whether the same was asked for in the same order. */
     boolean repeats(Recording other) {
       return Arrays.equals(sizesBytes, other.sizesBytes);
+    }
+
+    /** Whether another step has as many requests, nearly all of which lived as long as here. */
+    boolean hasOrderOf(Recording other) {
+      int most = requests() / MOVED_PART;
+      int moved = requests() == other.requests() ? 0 : most + 1;
+      for (int request = 0; moved <= most && request < requests(); request++) {
+        moved += ends[request] == other.ends[request] ? 0 : 1;
+      }
+      return moved <= most;
     }
 
     /** Whether a plan for this has a place for each request of another step. */

@@ -93,6 +93,7 @@ final class StepSequence {
   private volatile boolean growing;
   private Recording envelope;
   private Recording latest;
+  private long largestLoad;
   private int count;
   private int changes;
   private boolean lowering;
@@ -211,6 +212,11 @@ final class StepSequence {
     return (double) envelope.envelope(step).loadBytes() / most;
   }
 
+  /** Whether requests come and go in the same order as in the latest step. */
+  synchronized boolean hasOrderOf(Recording step) {
+    return latest != null && latest.hasOrderOf(step);
+  }
+
   /** Takes in a step of this structure; whether it has the sizes of the one before. */
   synchronized boolean takeIn(Recording step) {
     boolean repeated = latest != null && latest.repeats(step);
@@ -219,6 +225,7 @@ final class StepSequence {
     }
     envelope = envelope == null ? step : envelope.envelope(step);
     latest = step;
+    largestLoad = Math.max(largestLoad, step.loadBytes());
     count++;
     return repeated;
   }
@@ -242,7 +249,12 @@ final class StepSequence {
   }
 
   private boolean isLearnt() {
-    return count >= KeyedSteps.REPEATS && (changes > 1 || kind.plansExact());
+    return count >= KeyedSteps.REPEATS && (kind.plansExact() || variesTogether());
+  }
+
+  /** Whether sizes vary, and a plan for all steps needs hardly more than the largest of them. */
+  private boolean variesTogether() {
+    return changes > 1 && envelope.loadBytes() <= SAME * largestLoad;
   }
 
   private boolean isTooLow() {
