@@ -22,13 +22,15 @@
  * what lies where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
- * ({@code PlannedSteps}, {@code KeyedSteps}, {@code StepSequence}, {@code StepArena}); plans of the
- * shared pool are chosen ({@code PlanChoice}, {@code SizeClassPlans}, {@code StepPacking}, {@code
- * StepCopies}), rehearsed ({@code Rehearsal}), put in force ({@code Succession}, {@code Takeover}),
- * give memory back before a request is refused ({@code Reclaim}), grow where requests go on missing
- * ({@code Growth}, {@code GrownBlocks}) and are replaced ({@code Replanner}, {@code WasteWatch},
- * {@code RetiredBins}); who wants to hear of allocations is told by {@code PoolWatch}; what must be
- * looked at from time to time is looked at by {@code Upkeep}.
+ * ({@code PlannedSteps}, {@code StepKinds}, {@code KeyedSteps}, {@code StepSequence}, {@code
+ * StepArena}), and so do those whose thread asks the pool for varying sizes ({@code AmbientSteps},
+ * {@code AmbientObserver}); plans of the shared pool are chosen ({@code PlanChoice}, {@code
+ * SizeClassPlans}, {@code StepPacking}, {@code StepCopies}), rehearsed ({@code Rehearsal}), put in
+ * force ({@code Succession}, {@code Takeover}), give memory back before a request is refused
+ * ({@code Reclaim}), grow where requests go on missing ({@code Growth}, {@code GrownBlocks}) and
+ * are replaced ({@code Replanner}, {@code WasteWatch}, {@code RetiredBins}); who wants to hear of
+ * allocations is told by {@code PoolWatch}; what must be looked at from time to time is looked at
+ * by {@code Upkeep}.
  *
  * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.kept}, {@code
  * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code

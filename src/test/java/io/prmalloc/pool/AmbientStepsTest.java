@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Steps whose thread asks the pool for memory. */
+@SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class AmbientStepsTest extends PlannedStepsPool {
 
   private static final long[] MODEL = {100_000, 400_000, 50_000, 300_000, 700, 200_000, 5_000};
@@ -47,7 +48,7 @@ class AmbientStepsTest extends PlannedStepsPool {
 
     void check() {
       ByteBuffer buffer = memory.byteBuffer();
-      for (int i = 0; i < buffer.capacity(); i++) {
+      for (int i = 0; i < buffer.limit(); i++) {
         assertEquals(pattern, buffer.get(i), "byte " + i);
       }
     }
@@ -196,8 +197,10 @@ class AmbientStepsTest extends PlannedStepsPool {
           }
         });
     StepStats stats = pool.stepStats();
-    assertEquals(200, stats.plannedSteps());
-    assertEquals(0, stats.departedSteps() + stats.unplannedSteps());
+    assertEquals(200, stats.plannedSteps() + stats.unplannedSteps());
+    // Those that wanted one more arena while another thread had one made.
+    assertTrue(stats.unplannedSteps() <= 8, stats.toString());
+    assertEquals(0, stats.departedSteps());
   }
 
   @Test
@@ -320,7 +323,7 @@ class AmbientStepsTest extends PlannedStepsPool {
     assertEquals(1, pool.stepStats().plannedSteps());
     try (ScopedMemoryCollector step = pool.collect()) {
       Allocation tensor = pool.allocate(100);
-      assertEquals(100, tensor.byteBuffer().capacity());
+      assertEquals(100, tensor.byteBuffer().remaining());
       tensor.close();
     }
   }
@@ -434,7 +437,7 @@ class AmbientStepsTest extends PlannedStepsPool {
       step(anyFactor());
     }
     assertEquals(0, pool.stepStats().plans() + pool.stepStats().plannedSteps());
-    assertEquals(40 * MODEL.length, shared());
+    assertEquals(40L * MODEL.length, shared());
   }
 
   // ---- learning
@@ -467,7 +470,7 @@ class AmbientStepsTest extends PlannedStepsPool {
       try (ScopedMemoryCollector step = pool.collect()) {
         List<Tensor> live = new ArrayList<>();
         for (int j = 0; j < 20; j++) {
-          live.add(Tensor.of(pool, 1000 * (1 + random.nextInt(20)), j));
+          live.add(Tensor.of(pool, 1000L * (1 + random.nextInt(20)), j));
           if (random.nextBoolean()) {
             live.remove(random.nextInt(live.size())).close();
           }
