@@ -62,7 +62,7 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    * innermost. Allocations of threads that have no step open belong to the step opened last, or, if
    * none is open, to the next one that closes.
    *
-   * <p>Once the plan is made nothing is collected any more, and this costs two reads.
+   * <p>Once the plan is made nothing is collected any more, and this costs three reads.
    *
    * <p>Threading: any thread; the step may be closed on another one.
    *

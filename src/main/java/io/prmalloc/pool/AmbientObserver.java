@@ -49,15 +49,23 @@ final class AmbientObserver implements PoolObserver {
   public long allocated(long bytes, long alignment) {
     AmbientSteps.Open step = steps.recordedStep();
     if (step != null && bytes > 0 && alignment <= StepPlan.ALIGNMENT) {
-      int request = step.recorder().begin(bytes);
+      int request = begin(step.recorder(), bytes);
       if (request >= 0) {
         return (step.number() << REQUEST_BITS) | request;
       }
     }
-    if (step == null || bytes > 0) {
-      steps.foreignRequests(++foreign);
-    }
+    steps.foreignRequests(++foreign);
     return 0;
+  }
+
+  private int begin(StepRecorder recorder, long bytes) {
+    try {
+      return recorder.begin(bytes);
+    } catch (OutOfMemoryError noHeap) {
+      // The request is served all the same, and what is recorded of the step is worth nothing.
+      foreign = AmbientSteps.MAX_FOREIGN_REQUESTS;
+      return -1;
+    }
   }
 
   @Override

@@ -107,6 +107,7 @@ final class AmbientSteps {
       if (leased == null) {
         leased = asked ? null : lease(bytes);
       }
+      // Whether it is closed is asked last: what another thread has ended may still be seen here.
       return leased != null && leased.isMine() && !closed ? leased : null;
     }
 
@@ -137,11 +138,14 @@ final class AmbientSteps {
     public void run() {
       closed = true;
       unlink();
-      endLease();
-      if (recorder != null) {
-        recorded(this);
+      try {
+        endLease();
+        if (recorder != null) {
+          recorded(this);
+        }
+      } finally {
+        adjust();
       }
-      adjust();
     }
 
     private void unlink() {

@@ -324,8 +324,8 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Whether memory that steps ask for themselves is planned when they repeat; default true. If not,
-   * it is shared memory.
+   * Whether memory that steps ask for themselves is planned when they repeat, and what their
+   * threads ask the allocator for if the sizes vary; default true. If not, it is shared memory.
    *
    * <p>Threading: not safe.
    */
