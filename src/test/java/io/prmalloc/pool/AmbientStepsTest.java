@@ -499,6 +499,10 @@ class AmbientStepsTest extends PlannedStepsPool {
   @Test
   void shouldLearnAgainWhenThePlanOfThePoolIsNoneForTheTraffic() {
     build(builder().startStatisticStep(0));
+    // Steps that ask for nothing end the learning with which the pool begins.
+    for (int i = 0; i < KeyedSteps.MAX_LEARNING_STEPS; i++) {
+      pool.collect().close();
+    }
     for (int i = 0; i < 200 && !pool.isPooling(); i++) {
       step(1);
     }
@@ -511,6 +515,20 @@ class AmbientStepsTest extends PlannedStepsPool {
     long before = shared();
     step(1);
     assertEquals(before, shared());
+  }
+
+  @Test
+  void shouldNotLearnWhereThePoolHasAPlan() {
+    build(builder().planner(Steps.planner(1)));
+    Pools.learn(pool, 100_000, 400_000, 50_000, 300_000, 200_000);
+    assertTrue(pool.isPooling());
+    for (int i = 0; i < 5; i++) {
+      try (ScopedMemoryCollector step = pool.collect()) {
+        assertFalse(pool.isWayBarred());
+        work(anyFactor(), MODEL);
+      }
+    }
+    assertEquals(0, pool.stepStats().plans());
   }
 
   @Test
