@@ -217,8 +217,9 @@ final class PlannedSteps implements StepSource {
   }
 
   /** A plan serves what the heap served before: what that does not need any more goes back. */
-  void releaseUnused() {
+  void trimOutside() {
     outside.releaseUnused();
+    outside.purgeFree();
   }
 
   /** Closes the block at an address, if it is one of a planned step and out. */

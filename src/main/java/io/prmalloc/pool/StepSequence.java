@@ -58,6 +58,9 @@ final class StepSequence {
 
   private static final int MAX_GIVEN_UP = 3;
 
+  /** More steps than run at a time, mostly. */
+  private static final int TRIM_STEPS = 32;
+
   /** The wait before a plan is lowered is doubled so often. */
   private static final int MAX_DOUBLINGS = 6;
 
@@ -84,6 +87,9 @@ final class StepSequence {
 
   /** Written under the lock. */
   private volatile StepPlan plan;
+
+  /** So many more steps end before what the heap gave to those without a plan goes back. */
+  private volatile int stepsToTrim;
 
   /** Whether a plan is being made, or about to be. Written under the lock. */
   private volatile boolean planning;
@@ -301,7 +307,7 @@ final class StepSequence {
     if (first == null) {
       return;
     }
-    owner.releaseUnused();
+    owner.trimOutside();
     // Steps may have asked for more meanwhile.
     planIfWanted();
     if (isServing(made) && !owner.planningTime().isZero()) {
@@ -340,6 +346,7 @@ final class StepSequence {
     largest = null;
     leaving.addAll(Arrays.asList(arenas));
     noteTrouble();
+    stepsToTrim = TRIM_STEPS;
     // Release: publishes the arena; its acquire is the read in lease.
     arenas = new StepArena[] {first};
     owner.noteReserved();
@@ -420,6 +427,9 @@ final class StepSequence {
    * @param step what it asked for then, or null if that cannot be planned
    */
   void ended(StepArena arena, boolean departed, Recording step) {
+    if (stepsToTrim > 0) {
+      noteServed();
+    }
     boolean isSweepDue =
         arena.lastStepNanos() - lastIdleLook > owner.idleNanos() / IDLE_LOOKS
             || ((departed || troubled) && note(departed));
@@ -529,6 +539,13 @@ final class StepSequence {
     }
     noteTrouble();
     return tooOften;
+  }
+
+  /** Steps that began without a plan have ended by then, so their memory is not in use. */
+  private synchronized void noteServed() {
+    if (stepsToTrim > 0 && --stepsToTrim == 0) {
+      owner.later(owner::trimOutside);
+    }
   }
 
   private void sweepLater() {
