@@ -190,6 +190,8 @@ final class AmbientSteps {
   private volatile boolean anew;
 
   private volatile boolean serving;
+
+  private volatile boolean hasServed;
   private volatile boolean attached;
 
   /** Counts how often the observer was attached. */
@@ -214,6 +216,11 @@ final class AmbientSteps {
   /** Whether requests are to ask here first. */
   boolean isServing() {
     return serving;
+  }
+
+  /** Whether that ever was so. */
+  boolean hasServed() {
+    return hasServed;
   }
 
   /** A step opens on the calling thread; what to do when it is closed, or null. */
@@ -396,6 +403,7 @@ final class AmbientSteps {
     }
     attached = attach;
     serving = serve;
+    hasServed |= serve;
     boolean learn = mayLearn() && (kinds.isEmpty() || kinds.any(KeyedSteps::isLearning));
     active = enabled && (serve || learn || attach);
   }

@@ -26,7 +26,7 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
 
   @Override
   public boolean isPooling() {
-    return pool.isPooling();
+    return pool.bins() != null;
   }
 
   @Override

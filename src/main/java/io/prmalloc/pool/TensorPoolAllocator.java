@@ -240,11 +240,11 @@ public final class TensorPoolAllocator extends QuickWay {
   }
 
   /**
-   * Whether planned requests are served from the arena by now. Threading: any thread; once true,
-   * true until closed.
+   * Whether requests are served from a plan by now: from the pool's own, or, where sizes vary, from
+   * that of the step in which they are made. Threading: any thread; once true, true until closed.
    */
   public boolean isPooling() {
-    return bins != null;
+    return bins != null || (!closed && steps.ambient().hasServed());
   }
 
   @Override
@@ -387,7 +387,7 @@ public final class TensorPoolAllocator extends QuickWay {
    * @return false if there is no plan to replace yet, or if it is going on already
    */
   public boolean replan() {
-    return isPooling() && replanner.request();
+    return bins != null && replanner.request();
   }
 
   /** How steps that ask for memory were served. Threading: any thread. */

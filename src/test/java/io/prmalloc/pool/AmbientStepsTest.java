@@ -518,6 +518,20 @@ class AmbientStepsTest extends PlannedStepsPool {
   }
 
   @Test
+  void shouldSayThatItPoolsWhenOnlyStepsHaveAPlan() {
+    build(builder());
+    assertFalse(pool.isPooling());
+    for (int i = 0; i < 20; i++) {
+      step(anyFactor());
+    }
+    assertEquals(1, pool.stepStats().plans());
+    assertTrue(pool.isPooling());
+    assertFalse(pool.replan(), "there is no plan of the pool to replace");
+    pool.close();
+    assertFalse(pool.isPooling());
+  }
+
+  @Test
   void shouldNotLearnWhereThePoolHasAPlan() {
     build(builder().planner(Steps.planner(1)));
     Pools.learn(pool, 100_000, 400_000, 50_000, 300_000, 200_000);
