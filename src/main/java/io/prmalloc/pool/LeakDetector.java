@@ -208,9 +208,6 @@ final class LeakDetector implements PoolObserver {
     report(leaks);
   }
 
-  @Override
-  public void poolClosed() {}
-
   private static Leak leak(Watched watched, Reason reason) {
     List<StackTraceElement> callers =
         Arrays.stream(watched.stack.getStackTrace())

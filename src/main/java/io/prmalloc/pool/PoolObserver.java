@@ -38,14 +38,16 @@ interface PoolObserver {
    *
    * @return what {@link #stepClosed} is to be told of this step
    */
-  long stepOpened();
+  default long stepOpened() {
+    return 0;
+  }
 
   /** A step ends that this observer was told of. */
-  void stepClosed(long ticket);
+  default void stepClosed(long ticket) {}
 
   /** The pool is to be closed, and this much is still out. Nothing is taken away yet. */
-  void stillInUse();
+  default void stillInUse() {}
 
   /** The pool is closed: nothing more will be said. */
-  void poolClosed();
+  default void poolClosed() {}
 }

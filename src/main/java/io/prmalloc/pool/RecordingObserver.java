@@ -46,9 +46,6 @@ final class RecordingObserver implements PoolObserver {
   }
 
   @Override
-  public void stillInUse() {}
-
-  @Override
   public void poolClosed() {
     recorder.close();
   }

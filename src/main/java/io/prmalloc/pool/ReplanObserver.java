@@ -78,10 +78,4 @@ final class ReplanObserver implements PoolObserver {
       step.close();
     }
   }
-
-  @Override
-  public void stillInUse() {}
-
-  @Override
-  public void poolClosed() {}
 }
