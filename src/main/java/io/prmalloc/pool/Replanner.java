@@ -27,8 +27,7 @@ final class Replanner {
   // as with a new image size once in a while, stays under the threshold.
   //
   // What else may be wrong with a plan, that it holds too much, WasteWatch sees, and asks for a
-  // plan
-  // that is smaller.
+  // plan that is smaller.
   //
   // Then statistics are collected again, by a planner of its own that hears of every request
   // through an observer: they take the slow way for some steps, but are served from the old plan as
@@ -138,6 +137,7 @@ final class Replanner {
       return false;
     }
     badWindows = 0;
+    patience = Math.min(MAX_PATIENCE, 2 * patience);
     collecting = true;
     return true;
   }
@@ -203,9 +203,6 @@ final class Replanner {
   private synchronized void ended(boolean serves, boolean shrinks) {
     collecting = false;
     outcome = !serves ? Outcome.IN_VAIN : shrinks ? Outcome.SHRANK : Outcome.GREW;
-    if (!shrinks) {
-      patience = Math.min(MAX_PATIENCE, 2 * patience);
-    }
   }
 
   /** How often collecting anew failed: something was thrown, or there was no memory. */
