@@ -4,12 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.MemoryRegion;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -94,26 +93,15 @@ class PlannedStepsArenasTest {
     assertEquals(0, tasks.size());
   }
 
-  /** Lets a thread that gives memory back wait until it is told to go on. */
-  private static final class HeldSource implements SubAllocator {
-    private final SubAllocator source;
+  /** Lets one thread that gives memory back wait until it is told to go on. */
+  private static final class Hold {
     private final Thread served = Thread.currentThread();
     private final CountDownLatch arrived = new CountDownLatch(1);
     private final CountDownLatch goOn = new CountDownLatch(1);
     private volatile boolean holds;
     private volatile boolean wasTold;
 
-    HeldSource(SubAllocator source) {
-      this.source = source;
-    }
-
-    @Override
-    public MemoryRegion alloc(long alignment, long bytes) {
-      return source.alloc(alignment, bytes);
-    }
-
-    @Override
-    public void free(MemoryRegion region) {
+    void freeing() {
       if (holds && Thread.currentThread() != served) {
         holds = false;
         arrived.countDown();
@@ -123,28 +111,19 @@ class PlannedStepsArenasTest {
           Thread.currentThread().interrupt();
         }
       }
-      source.free(region);
-    }
-
-    @Override
-    public long bytesReserved() {
-      return source.bytesReserved();
-    }
-
-    @Override
-    public OptionalLong bytesLimit() {
-      return source.bytesLimit();
     }
   }
 
   @Test
   void shouldServeStepsWhileAnArenaIsGivenBack() throws Exception {
-    HeldSource held = new HeldSource(source);
+    Hold held = new Hold();
     ExecutorService planner = Executors.newSingleThreadExecutor();
     try {
       pool =
           TensorPoolAllocator.builder()
-              .subAllocator(held)
+              .subAllocator(
+                  source.withVisitors(
+                      0, RegionVisitor.onFree((region, index, bytes) -> held.freeing())))
               .executor(planner)
               .stepPlanningTime(Duration.ZERO)
               .build();
