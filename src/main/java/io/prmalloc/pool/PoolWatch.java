@@ -27,9 +27,9 @@ final class PoolWatch {
   //   ends                first they are taken back, then the way is opened; who was marked before
   //                       tells those who were told of its allocation
   //
-  // A step that asks for memory itself is served by the shared pool meanwhile
-  // (PlannedSteps.observe);
-  // those that have an arena when somebody begins to observe keep it to their end, unseen.
+  // A step that asks for memory itself is served by the shared pool meanwhile (see
+  // PlannedSteps.observe); those that have an arena when somebody begins to observe keep it to
+  // their end, unseen.
   //
   // Blocks outside the pool have a ticket for the heap, and that leads to observers.
 

@@ -41,9 +41,8 @@ final class StepPacking {
   //      wanted; until nothing is lacking.
   //   3. Blocks are made smaller, or dropped, in single steps that leave nothing lacking.
   //   4. A seeded random walk goes on from the best: up to three blocks change their size class,
-  // and
-  //      what is not larger in sum and leaves nothing lacking is kept. It ends when it has come to
-  //      the bound for blocks, or has found nothing for long enough.
+  //      and what is not larger in sum and leaves nothing lacking is kept. It ends when it has come
+  //      to the bound for blocks, or has found nothing for long enough.
   //
   // A run ends with the first request that finds nothing, so most runs are short, and the part of
   // the steps that failed last is run first: parts between moments at which nothing is out do not

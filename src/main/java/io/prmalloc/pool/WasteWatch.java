@@ -23,13 +23,12 @@ final class WasteWatch {
   // A plan has a useless part if its arena is much larger than what is used, or if the traffic
   // needs less than it did when the plan took over (blocks are larger than asked for under any
   // plan, so only the change tells). Both must hold for a whole idle time, with traffic. Then
-  // statistics are
-  // collected, as after misses; if the plan they give is not smaller, the old one stays.
+  // statistics are collected, as after misses; if the plan they give is not smaller, the old one
+  // stays.
   //
   // Hysteresis: after a try that gained nothing the next wait is twice as long, and also if the
   // pool had to grow again soon after it had shrunk, as it has where demand comes in bursts.
-  // Several
-  // quiet waits in a row make the next one half as long.
+  // Several quiet waits in a row make the next one half as long.
 
   /** How often the pool is looked at within the idle time. */
   static final int LOOKS = 16;
