@@ -22,9 +22,8 @@ final class KeyedSteps {
   //            into the structure that is the same but for the sizes (see StepSequence), or is a
   //            structure of its own. A structure that REPEATS steps had is planned. Learning ends
   //            when it has a plan, and as many steps in a row as there were structures meanwhile
-  // had
-  //            one that so many steps had: so two models that take turns are both learnt. Where
-  //            there are plans already, it needs one more.
+  //            had one that so many steps had: so two models that take turns are both learnt.
+  //            Where there are plans already, it needs one more.
   // PLANNED    a step leases an arena of the structure that it is expected to have.
   // SHARED     steps are served by the shared pool, and nothing is written down. After a while
   //            they are learnt again; each time that was in vain, it takes twice as long.
@@ -32,14 +31,13 @@ final class KeyedSteps {
   // From PLANNED it goes back to LEARNING when DEPARTURES of the last 32 steps were of a structure
   // that is not known. The plans that are there stay.
   //
-  // Steps whose thread asks the pool (see AmbientSteps) are learnt while the pool serves them, and
+  // Steps whose thread asks the pool (see ImplicitSteps) are learnt while the pool serves them, and
   // only structures whose sizes vary are planned: what repeats exactly the pool's own plan serves
   // better, for it serves those without steps too. The sizes must vary together, too, and the
   // requests come and go in the same order: where any request may have any size, the envelope is
   // far larger than a step, and the pool's plan has blocks for each size. As soon as REPEATS steps
-  // in a row were exactly
-  // like others before, learning ends, in SHARED. There it stays until it is to learn anew. When
-  // there is a plan, such a kind is like any other.
+  // in a row were exactly like others before, learning ends, in SHARED. There it stays until it is
+  // to learn anew. When there is a plan, such a kind is like any other.
   //
   // Which structure a step will have is guessed by the size of its first request: it is that of the
   // last step that had the same and was served as planned, or else that of the latest step.
@@ -154,7 +152,7 @@ final class KeyedSteps {
    *
    * @param mayLearn whether a step may be learnt if there is no plan yet
    */
-  StepMemory leaseAmbient(long bytes, boolean mayLearn) {
+  StepMemory leaseImplicit(long bytes, boolean mayLearn) {
     if (!isServing() && !(mayLearn && isLearning())) {
       return null;
     }

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /**
  * The planned steps of a pool: those that are asked for memory themselves, those whose thread asks
- * the pool (see {@link AmbientSteps}), and what they share.
+ * the pool (see {@link ImplicitSteps}), and what they share.
  *
  * <p>Threading: any thread.
  */
@@ -61,7 +61,7 @@ final class PlannedSteps implements StepSource {
   /** Of steps that are asked for memory themselves. */
   private final StepKinds kinds = new StepKinds(this, null);
 
-  private final AmbientSteps ambient;
+  private final ImplicitSteps implicit;
 
   private volatile boolean closed;
 
@@ -80,12 +80,12 @@ final class PlannedSteps implements StepSource {
     this.outside = outside;
     this.executor = executor;
     this.settings = settings;
-    this.ambient = new AmbientSteps(this, pool, watch, settings.enabled());
+    this.implicit = new ImplicitSteps(this, pool, watch, settings.enabled());
   }
 
   /** The steps whose thread asks the pool for memory. */
-  AmbientSteps ambient() {
-    return ambient;
+  ImplicitSteps implicit() {
+    return implicit;
   }
 
   /** Whether steps that begin from now on get shared memory. */
@@ -93,7 +93,7 @@ final class PlannedSteps implements StepSource {
     boolean before = observed;
     observed = value;
     if (before && !value) {
-      ambient.noteChange();
+      implicit.noteChange();
     }
   }
 
@@ -104,7 +104,7 @@ final class PlannedSteps implements StepSource {
 
   @Override
   public Runnable opened(Object key) {
-    return ambient.opened(key);
+    return implicit.opened(key);
   }
 
   @Override
@@ -231,44 +231,44 @@ final class PlannedSteps implements StepSource {
   /** The block at an address, if it is one of a planned step and out; else null. */
   StepArena.PlannedBlock blockAt(long address) {
     StepArena.PlannedBlock block = kinds.blockAt(address);
-    return block != null ? block : ambient.kinds().blockAt(address);
+    return block != null ? block : implicit.kinds().blockAt(address);
   }
 
   /** Gives back the arenas that no step has wanted for so long; how many bytes those were. */
   long trim(long idleNanos) {
-    return kinds.trim(idleNanos) + ambient.kinds().trim(idleNanos);
+    return kinds.trim(idleNanos) + implicit.kinds().trim(idleNanos);
   }
 
   StepStats stats() {
     StepStats.Sum sum = new StepStats.Sum();
     kinds.addTo(sum);
-    ambient.kinds().addTo(sum);
+    implicit.kinds().addTo(sum);
     return sum.toStats();
   }
 
   /** The kinds that are kept in mind, in the order in which they came. */
   List<StepKind> kinds() {
-    return Stream.concat(kinds.all(), ambient.kinds().all().filter(KeyedSteps::hasServed))
+    return Stream.concat(kinds.all(), implicit.kinds().all().filter(KeyedSteps::hasServed))
         .map(KeyedSteps::kind)
         .toList();
   }
 
   void addTo(PoolCounts counts) {
     kinds.addTo(counts);
-    ambient.kinds().addTo(counts);
+    implicit.kinds().addTo(counts);
   }
 
   void clearPeaks() {
     kinds.clearPeaks();
-    ambient.kinds().clearPeaks();
+    implicit.kinds().clearPeaks();
   }
 
   /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
   boolean retire() {
-    ambient.endOwnLeases();
+    implicit.endOwnLeases();
     closed = true;
     if (kinds.retire()) {
-      if (ambient.kinds().retire()) {
+      if (implicit.kinds().retire()) {
         return true;
       }
       kinds.reopen();
@@ -281,13 +281,13 @@ final class PlannedSteps implements StepSource {
   void reopen() {
     closed = false;
     kinds.reopen();
-    ambient.kinds().reopen();
+    implicit.kinds().reopen();
   }
 
   /** Gives every arena back, whatever is in use. */
   void free() {
     closed = true;
     kinds.free();
-    ambient.kinds().free();
+    implicit.kinds().free();
   }
 }

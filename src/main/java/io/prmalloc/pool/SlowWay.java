@@ -15,10 +15,9 @@ import io.prmalloc.lifetime.LifetimePolicy;
 final class SlowWay {
 
   // In order: what the step of the calling thread has, if steps are served; what the first look
-  // would have found, were it not barred for observers or isolation
-  // (which is as quick, but for the telling); another block of the pool; a block more for a bin
-  // that goes on missing; memory from outside. If that is short, what the pool holds and does not
-  // use is given back first.
+  // would have found, were it not barred for observers or isolation (which is as quick, but for
+  // the telling); another block of the pool; a block more for a bin that goes on missing; memory
+  // from outside. If that is short, what the pool holds and does not use is given back first.
 
   /** How often memory is given back for a request that is refused nevertheless. */
   private static final int MAX_RETRIES = 8;
@@ -27,7 +26,7 @@ final class SlowWay {
   private final SmallBlocks small;
   private final PoolBooks books;
   private final PoolWatch watch;
-  private final AmbientSteps steps;
+  private final ImplicitSteps steps;
   private final Replanner replanner;
   private final Growth growth;
   private final Reclaim reclaim;
@@ -37,7 +36,7 @@ final class SlowWay {
       SmallBlocks small,
       PoolBooks books,
       PoolWatch watch,
-      AmbientSteps steps,
+      ImplicitSteps steps,
       Replanner replanner,
       Growth growth,
       Reclaim reclaim) {

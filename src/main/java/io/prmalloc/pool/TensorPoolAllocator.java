@@ -52,7 +52,7 @@ public final class TensorPoolAllocator extends QuickWay {
   //                  too early go outside, and find their way home there, because a block knows
   //                  its home. So the switch-over waits for nobody and stops nobody.
   //   all the rest   LiveHeap: extents of a few large regions, tracked by the planner while it
-  // collects
+  //                  collects
   //
   // Nothing is counted on the way of a hit: blocks count their own uses.
   //
@@ -120,12 +120,12 @@ public final class TensorPoolAllocator extends QuickWay {
             executor,
             lifecycle,
             this::bytesBeside,
-            steps.ambient()::learnAnew,
+            steps.implicit()::learnAnew,
             succession::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
     this.slowWay =
-        new SlowWay(this, small, books, watch, steps.ambient(), replanner, growth, reclaim);
+        new SlowWay(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
     this.housekeeping = new Housekeeping(this, books, steps, small, outside, replanner, builder);
     planner.bind(succession::first, steps);
@@ -195,7 +195,7 @@ public final class TensorPoolAllocator extends QuickWay {
   /** Bars the quick way while somebody observes, or opens it. Under the lifecycle's lock. */
   private void observe(boolean observed, boolean stepsObserved) {
     steps.observe(stepsObserved);
-    small.observe(observed || steps.ambient().isServing());
+    small.observe(observed || steps.implicit().isServing());
     openWay();
   }
 
@@ -207,7 +207,7 @@ public final class TensorPoolAllocator extends QuickWay {
     try {
       if (!closed) {
         change.run();
-        small.observe(watch.isObserved() || steps.ambient().isServing());
+        small.observe(watch.isObserved() || steps.implicit().isServing());
         openWay();
       }
       return !closed;
@@ -217,7 +217,7 @@ public final class TensorPoolAllocator extends QuickWay {
   }
 
   private boolean closeElsewhere(long address) {
-    return log.release(address) || steps.ambient().closeRaw(address) || steps.closeRaw(address);
+    return log.release(address) || steps.implicit().closeRaw(address) || steps.closeRaw(address);
   }
 
   /** The quick way tells nobody of anything, and isolates nothing. */
@@ -226,7 +226,7 @@ public final class TensorPoolAllocator extends QuickWay {
     boolean open =
         table != null
             && !watch.isObserved()
-            && !steps.ambient().isServing()
+            && !steps.implicit().isServing()
             && outside.isolation().equals(Isolation.NONE);
     openTo(open ? table.ready() : null);
   }
@@ -244,7 +244,7 @@ public final class TensorPoolAllocator extends QuickWay {
    * that of the step in which they are made. Threading: any thread; once true, true until closed.
    */
   public boolean isPooling() {
-    return bins != null || (!closed && steps.ambient().hasServed());
+    return bins != null || (!closed && steps.implicit().hasServed());
   }
 
   @Override
@@ -278,7 +278,7 @@ public final class TensorPoolAllocator extends QuickWay {
 
   /** An address of the calling thread's step, or 0. */
   long takeRawOfStep(long bytes, int alignment) {
-    return steps.ambient().takeRaw(bytes, alignment);
+    return steps.implicit().takeRaw(bytes, alignment);
   }
 
   @Override

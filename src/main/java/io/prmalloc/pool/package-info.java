@@ -23,8 +23,8 @@
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepKinds}, {@code KeyedSteps}, {@code StepSequence}, {@code
- * StepArena}), and so do those whose thread asks the pool for varying sizes ({@code AmbientSteps},
- * {@code AmbientObserver}); plans of the shared pool are chosen ({@code PlanChoice}, {@code
+ * StepArena}), and so do those whose thread asks the pool for varying sizes ({@code ImplicitSteps},
+ * {@code ImplicitStepObserver}); plans of the shared pool are chosen ({@code PlanChoice}, {@code
  * SizeClassPlans}, {@code StepPacking}, {@code StepCopies}), rehearsed ({@code Rehearsal}), put in
  * force ({@code Succession}, {@code Takeover}), give memory back before a request is refused
  * ({@code Reclaim}), grow where requests go on missing ({@code Growth}, {@code GrownBlocks}) and

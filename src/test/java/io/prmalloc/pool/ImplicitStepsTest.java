@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Steps whose thread asks the pool for memory. */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
-class AmbientStepsTest extends PlannedStepsPool {
+class ImplicitStepsTest extends PlannedStepsPool {
 
   private static final long[] MODEL = {100_000, 400_000, 50_000, 300_000, 700, 200_000, 5_000};
 
@@ -591,7 +591,7 @@ class AmbientStepsTest extends PlannedStepsPool {
       Threads.run(
           1,
           thread -> {
-            for (int i = 0; i <= AmbientSteps.MAX_FOREIGN_REQUESTS; i++) {
+            for (int i = 0; i <= ImplicitSteps.MAX_FOREIGN_REQUESTS; i++) {
               pool.allocate(100).close();
             }
           });
@@ -601,7 +601,7 @@ class AmbientStepsTest extends PlannedStepsPool {
 
   @Test
   void shouldEndLearningWhenEachStepHasAnotherKey() {
-    for (int i = 0; i <= AmbientSteps.MAX_RECORDED_STEPS; i++) {
+    for (int i = 0; i <= ImplicitSteps.MAX_RECORDED_STEPS; i++) {
       step(i, anyFactor(), 1000);
     }
     try (ScopedMemoryCollector step = pool.collect()) {

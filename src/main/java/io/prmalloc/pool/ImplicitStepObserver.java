@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Threading: any thread.
  */
-final class AmbientObserver implements PoolObserver {
+final class ImplicitStepObserver implements PoolObserver {
 
   // A ticket is the number of the step and that of the request in it, so nothing is kept for a
   // request. What comes back after its step finds no recorder.
@@ -18,13 +18,13 @@ final class AmbientObserver implements PoolObserver {
 
   private static final long REQUEST_MASK = (1L << REQUEST_BITS) - 1;
 
-  private final AmbientSteps steps;
+  private final ImplicitSteps steps;
   private final ConcurrentHashMap<Long, StepRecorder> recorders = new ConcurrentHashMap<>();
 
   /** Requests of no recorded step since one opened or closed. Roughly: without a lock. */
   private int foreign;
 
-  AmbientObserver(AmbientSteps steps) {
+  ImplicitStepObserver(ImplicitSteps steps) {
     this.steps = steps;
   }
 
@@ -47,7 +47,7 @@ final class AmbientObserver implements PoolObserver {
 
   @Override
   public long allocated(long bytes, long alignment) {
-    AmbientSteps.Open step = steps.recordedStep();
+    ImplicitSteps.Open step = steps.recordedStep();
     if (step != null && bytes > 0 && alignment <= StepPlan.ALIGNMENT) {
       int request = begin(step.recorder(), bytes);
       if (request >= 0) {
@@ -63,7 +63,7 @@ final class AmbientObserver implements PoolObserver {
       return recorder.begin(bytes);
     } catch (OutOfMemoryError noHeap) {
       // The request is served all the same, and what is recorded of the step is worth nothing.
-      foreign = AmbientSteps.MAX_FOREIGN_REQUESTS;
+      foreign = ImplicitSteps.MAX_FOREIGN_REQUESTS;
       return -1;
     }
   }
@@ -75,18 +75,4 @@ final class AmbientObserver implements PoolObserver {
       recorder.ended((int) (ticket & REQUEST_MASK));
     }
   }
-
-  @Override
-  public long stepOpened() {
-    return 0;
-  }
-
-  @Override
-  public void stepClosed(long ticket) {}
-
-  @Override
-  public void stillInUse() {}
-
-  @Override
-  public void poolClosed() {}
 }

@@ -9,16 +9,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Serves what a thread asks the pool for from the plan of the step that it has open.
+ * Serves requests that a thread makes of the pool from the plan of the step that it has open. They
+ * belong to the step implicitly; explicitly do those that are made of the step itself.
  *
  * <p>Threading: any thread.
  */
-final class AmbientSteps {
+final class ImplicitSteps {
 
   // Nothing on the pool's quick way asks whether a thread has a step open. So that way is barred
   // while there is something to be asked, and every request comes to SlowWay:
   //
-  //   learning   as long as a step is open that is to be recorded, an observer (AmbientObserver)
+  //   learning   as long as a step is open that is to be recorded, an observer
+  // (ImplicitStepObserver)
   //              hears of the requests, which the pool serves as ever. It is attached when the step
   //              opens and detached when the last of them closes, so a pool whose next step never
   //              comes is as quick as before.
@@ -115,7 +117,7 @@ final class AmbientSteps {
     private synchronized StepMemory lease(long bytes) {
       asked = true;
       if (!closed && recorder == null) {
-        memory = AmbientSteps.this.lease(key, bytes);
+        memory = ImplicitSteps.this.lease(key, bytes);
       }
       return memory;
     }
@@ -168,7 +170,7 @@ final class AmbientSteps {
   private final PoolWatch watch;
   private final boolean enabled;
   private final StepKinds kinds;
-  private final AmbientObserver observer = new AmbientObserver(this);
+  private final ImplicitStepObserver observer = new ImplicitStepObserver(this);
 
   /** The innermost step of each thread that has one. */
   private final ConcurrentHashMap<Thread, Open> open = new ConcurrentHashMap<>();
@@ -200,7 +202,7 @@ final class AmbientSteps {
   /** Whether a step that opens is of any interest. */
   private volatile boolean active;
 
-  AmbientSteps(PlannedSteps owner, PlannedSteps.Pool pool, PoolWatch watch, boolean enabled) {
+  ImplicitSteps(PlannedSteps owner, PlannedSteps.Pool pool, PoolWatch watch, boolean enabled) {
     this.owner = owner;
     this.pool = pool;
     this.watch = watch;
@@ -295,7 +297,7 @@ final class AmbientSteps {
     if (kind == null) {
       return null;
     }
-    StepMemory leased = kind.leaseAmbient(bytes, mayLearn);
+    StepMemory leased = kind.leaseImplicit(bytes, mayLearn);
     if (leased instanceof LearningStep && !kind.isServing()) {
       budget.decrementAndGet();
     }
