@@ -92,22 +92,6 @@ final class HeapShard {
     return (int) ((bytes + PAGE_BYTES - 1) >>> PAGE_SHIFT);
   }
 
-  private static final int CACHE_LINE_BYTES = 64;
-
-  /** The least that a page of the system has. */
-  private static final int SYSTEM_PAGE_BYTES = 4096;
-
-  /**
-   * Where in its first page of the system an extent begins, if there is room: at a cache line that
-   * differs from extent to extent. Else all tensors would begin in the same sets of the caches.
-   */
-  private static long shiftOf(int first, long room) {
-    long lines = SYSTEM_PAGE_BYTES / CACHE_LINE_BYTES;
-    return room < SYSTEM_PAGE_BYTES
-        ? 0
-        : (((first * 0x9E3779B1L) >>> 12) & (lines - 1)) * CACHE_LINE_BYTES;
-  }
-
   private final LiveHeap heap;
 
   final ReentrantLock lock = new ReentrantLock();
@@ -146,15 +130,14 @@ final class HeapShard {
   }
 
   /** An extent of this shard's regions, or null. */
-  HeapBlock take(
-      long bytes, long capacity, long alignment, int headerBytes, int pages, Object ticket) {
+  HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket) {
     lock();
     try {
       heap.checkOpen();
       for (Region region : regions) {
         int first = take(region, pages, alignment);
         if (first >= 0) {
-          return begin(region, first, pages, bytes, capacity, alignment, headerBytes, ticket);
+          return begin(region, first, pages, bytes, headerBytes, ticket);
         }
       }
       return null;
@@ -194,27 +177,14 @@ final class HeapShard {
   }
 
   private HeapBlock begin(
-      Region region,
-      int first,
-      int pages,
-      long bytes,
-      long capacity,
-      long alignment,
-      int headerBytes,
-      Object ticket) {
+      Region region, int first, int pages, long bytes, int headerBytes, Object ticket) {
     boolean begun = false;
     try {
       HeapBlock block = blockFor(first, pages);
       long start = (long) first << PAGE_SHIFT;
       long length = (long) pages << PAGE_SHIFT;
-      long shift = alignment <= CACHE_LINE_BYTES ? shiftOf(first, length - capacity) : 0;
       block.place(
-          region.memory,
-          start + shift,
-          length - shift,
-          heap.addressOf(region.memory, start + shift),
-          region,
-          ticket);
+          region.memory, start, length, heap.addressOf(region.memory, start), region, ticket);
       region.blocks[first] = block;
       int userPage = first + (headerBytes >>> PAGE_SHIFT);
       if (userPage != first) {
@@ -281,14 +251,7 @@ final class HeapShard {
         return null;
       }
       return begin(
-          region,
-          first,
-          request.pages(),
-          request.bytes,
-          request.capacity,
-          request.alignment,
-          request.headerBytes,
-          request.ticket);
+          region, first, request.pages(), request.bytes, request.headerBytes, request.ticket);
     } finally {
       lock.unlock();
     }

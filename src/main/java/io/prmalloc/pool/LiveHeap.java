@@ -228,7 +228,7 @@ final class LiveHeap {
       return takeOwn(new Request(bytes, alignment, headerBytes, capacity, ticket));
     }
     HeapShard shard = shards[stripes.current()];
-    HeapBlock block = shard.take(bytes, capacity, alignment, headerBytes, pages, ticket);
+    HeapBlock block = shard.take(bytes, alignment, headerBytes, pages, ticket);
     return block != null
         ? block
         : takeSlowly(shard, new Request(bytes, alignment, headerBytes, capacity, ticket));
@@ -315,7 +315,6 @@ final class LiveHeap {
       HeapBlock block =
           shard.take(
               request.bytes(),
-              request.capacity(),
               request.alignment(),
               request.headerBytes(),
               request.pages(),
