@@ -15,6 +15,7 @@ import java.util.Objects;
 public final class KeptStep {
 
   private final Object key;
+  private final boolean implicit;
   private final long[] sizesBytes;
   private final int[] ends;
   private final long[] offsets;
@@ -23,13 +24,16 @@ public final class KeptStep {
    * Threading: any thread.
    *
    * @param key what the user says of these steps; null, a string, a long or an integer can be kept
+   * @param implicit whether it serves what a thread asks of the pool while it has such a step open;
+   *     else what is asked of the step itself
    * @param sizesBytes the most bytes of each request, in order, from 1; copied
    * @param ends how many requests had been made when each was released, its own among them; copied
    * @param offsets where each lies in the arena; copied
    * @throws PlanFormatException if these are no plan; the message says why
    */
-  public KeptStep(Object key, long[] sizesBytes, int[] ends, long[] offsets) {
+  public KeptStep(Object key, boolean implicit, long[] sizesBytes, int[] ends, long[] offsets) {
     this.key = key;
+    this.implicit = implicit;
     this.sizesBytes = sizesBytes.clone();
     this.ends = ends.clone();
     this.offsets = offsets.clone();
@@ -39,6 +43,14 @@ public final class KeptStep {
   /** What the user says of these steps, or null. Threading: any thread. */
   public Object key() {
     return key;
+  }
+
+  /**
+   * Whether it serves what a thread asks of the pool while it has such a step open. Threading: any
+   * thread.
+   */
+  public boolean isImplicit() {
+    return implicit;
   }
 
   /** Whether the key can be written to a file. Threading: any thread. */
@@ -79,6 +91,7 @@ public final class KeptStep {
   public boolean equals(Object other) {
     return other instanceof KeptStep that
         && Objects.equals(key, that.key)
+        && implicit == that.implicit
         && Arrays.equals(sizesBytes, that.sizesBytes)
         && Arrays.equals(ends, that.ends)
         && Arrays.equals(offsets, that.offsets);
@@ -87,11 +100,19 @@ public final class KeptStep {
   @Override
   public int hashCode() {
     return Objects.hash(
-        key, Arrays.hashCode(sizesBytes), Arrays.hashCode(ends), Arrays.hashCode(offsets));
+        key,
+        implicit,
+        Arrays.hashCode(sizesBytes),
+        Arrays.hashCode(ends),
+        Arrays.hashCode(offsets));
   }
 
   @Override
   public String toString() {
-    return "KeptStep[key " + key + ", " + sizesBytes.length + " requests]";
+    return "KeptStep[key "
+        + key
+        + (implicit ? ", implicit, " : ", ")
+        + sizesBytes.length
+        + " requests]";
   }
 }

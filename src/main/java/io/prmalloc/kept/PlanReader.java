@@ -111,6 +111,13 @@ final class PlanReader {
     return json.getText();
   }
 
+  private boolean truth() throws IOException {
+    if (json.currentToken() != JsonToken.VALUE_TRUE) {
+      expect(JsonToken.VALUE_FALSE, json.currentToken());
+    }
+    return json.getBooleanValue();
+  }
+
   private KeptPlan file() throws IOException {
     var read =
         new Object() {
@@ -246,6 +253,7 @@ final class PlanReader {
     var read =
         new Object() {
           Object key;
+          boolean implicit;
           long[] sizes;
           long[] ends;
           long[] offsets;
@@ -256,6 +264,7 @@ final class PlanReader {
             case "key" -> read.key = text();
             case "intKey" -> read.key = smallNumber();
             case "longKey" -> read.key = number();
+            case "implicit" -> read.implicit = truth();
             case "sizesBytes" -> read.sizes = numbers();
             case "ends" -> read.ends = numbers();
             case "offsets" -> read.offsets = numbers();
@@ -268,7 +277,11 @@ final class PlanReader {
       smallEnds[i] = (int) Math.max(0, Math.min(ends[i], Integer.MAX_VALUE));
     }
     return new KeptStep(
-        read.key, present("sizesBytes", read.sizes), smallEnds, present("offsets", read.offsets));
+        read.key,
+        read.implicit,
+        present("sizesBytes", read.sizes),
+        smallEnds,
+        present("offsets", read.offsets));
   }
 
   private long[] numbers() throws IOException {

@@ -127,6 +127,9 @@ final class PlanWriter {
     } else if (step.key() instanceof Long number) {
       json.writeNumberField("longKey", number);
     }
+    if (step.isImplicit()) {
+      json.writeBooleanField("implicit", true);
+    }
     writeNumbers("sizesBytes", step.sizesBytes(), json);
     json.writeArrayFieldStart("ends");
     for (int end : step.ends()) {

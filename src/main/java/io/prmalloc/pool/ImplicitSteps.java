@@ -19,9 +19,8 @@ final class ImplicitSteps {
   // Nothing on the pool's quick way asks whether a thread has a step open. So that way is barred
   // while there is something to be asked, and every request comes to SlowWay:
   //
-  //   learning   as long as a step is open that is to be recorded, an observer
-  // (ImplicitStepObserver)
-  //              hears of the requests, which the pool serves as ever. It is attached when the step
+  //   learning   as long as a step is open that is to be recorded, an ImplicitStepObserver hears
+  //              of the requests, which the pool serves as ever. It is attached when the step
   //              opens and detached when the last of them closes, so a pool whose next step never
   //              comes is as quick as before.
   //   serving    as long as some kind has a plan. Steps that open are found by their thread, and
@@ -383,7 +382,8 @@ final class ImplicitSteps {
     adjust();
   }
 
-  private void adjust() {
+  /** Does what the kinds call for, if there was a change. */
+  void adjust() {
     // Again if there was a change meanwhile: whoever made it did not get the lock.
     boolean done = true;
     while (changed && done) {

@@ -424,12 +424,12 @@ final class KeyedSteps {
   }
 
   /** The plans that serve now, for another process; the largest first. */
-  List<KeptStep> keep() {
+  List<KeptStep> keep(boolean implicit) {
     return Arrays.stream(sequences)
         .map(StepSequence::plan)
         .filter(Objects::nonNull)
         .sorted(StepPlan.LARGEST_FIRST)
-        .map(plan -> plan.keep(key))
+        .map(plan -> plan.keep(key, implicit))
         .toList();
   }
 

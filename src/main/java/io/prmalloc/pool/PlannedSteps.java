@@ -130,7 +130,8 @@ final class PlannedSteps implements StepSource {
     for (KeptStep step : kept) {
       StepPlan plan = StepPlan.of(step);
       plans.add(plan);
-      kindOf.put(plan, kinds.find(step.key(), plan.recording().sizeBytes(0)));
+      StepKinds among = step.isImplicit() ? implicit.kinds() : kinds;
+      kindOf.put(plan, among.find(step.key(), plan.recording().sizeBytes(0)));
     }
     plans.sort(StepPlan.LARGEST_FIRST);
     for (StepPlan plan : plans) {
@@ -139,11 +140,15 @@ final class PlannedSteps implements StepSource {
         kind.adopt(plan);
       }
     }
+    implicit.adjust();
   }
 
-  /** The plans of steps that are asked for memory themselves. */
+  /** The plans that serve now, for another process. */
   List<KeptStep> keep() {
-    return kinds.all().flatMap(kind -> kind.keep().stream()).toList();
+    return Stream.concat(
+            kinds.all().flatMap(kind -> kind.keep(false).stream()),
+            implicit.kinds().all().flatMap(kind -> kind.keep(true).stream()))
+        .toList();
   }
 
   @Override

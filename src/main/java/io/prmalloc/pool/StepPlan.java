@@ -126,8 +126,8 @@ final class StepPlan {
         OffsetsAssignment.of(kept.records(), kept.offsets(), ALIGNMENT));
   }
 
-  KeptStep keep(Object key) {
-    return new KeptStep(key, recording.sizesBytes, recording.ends, offsets.offsets());
+  KeptStep keep(Object key, boolean implicit) {
+    return new KeptStep(key, implicit, recording.sizesBytes, recording.ends, offsets.offsets());
   }
 
   /** What it has places for: of each request the most bytes and the longest life. */

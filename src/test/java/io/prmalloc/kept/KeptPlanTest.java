@@ -35,16 +35,17 @@ class KeptPlanTest {
           List.of(2, 3));
 
   private static final KeptStep STEP =
-      new KeptStep("a", new long[] {100, 200, 100}, new int[] {2, 3, 3}, new long[] {0, 128, 0});
+      new KeptStep(
+          "a", false, new long[] {100, 200, 100}, new int[] {2, 3, 3}, new long[] {0, 128, 0});
 
   private static final KeptPlan PLAN =
       new KeptPlan(
           Optional.of(POOL),
           List.of(
               STEP,
-              new KeptStep(null, new long[] {1}, new int[] {1}, new long[] {64}),
-              new KeptStep(7, new long[] {1}, new int[] {1}, new long[] {0}),
-              new KeptStep(7L, new long[] {1}, new int[] {1}, new long[] {0})));
+              new KeptStep(null, false, new long[] {1}, new int[] {1}, new long[] {64}),
+              new KeptStep(7, false, new long[] {1}, new int[] {1}, new long[] {0}),
+              new KeptStep(7L, false, new long[] {1}, new int[] {1}, new long[] {0})));
 
   @TempDir private Path directory;
 
@@ -92,9 +93,28 @@ class KeptPlanTest {
 
   @Test
   void shouldLeaveOutStepsWhoseKeyIsOfTheUsersOwnKind() throws IOException {
-    KeptStep own = new KeptStep(new Object(), new long[] {1}, new int[] {1}, new long[] {0});
+    KeptStep own = new KeptStep(new Object(), false, new long[] {1}, new int[] {1}, new long[] {0});
     assertEquals(1, new KeptPlan(Optional.empty(), List.of(STEP, own)).save(file()));
     assertEquals(List.of(STEP), KeptPlan.load(file()).steps());
+  }
+
+  @Test
+  void shouldSayOfWhichStepsThePoolIsAsked() throws IOException {
+    KeptPlan plan =
+        new KeptPlan(
+            Optional.empty(),
+            List.of(STEP, new KeptStep("a", true, new long[] {64}, new int[] {1}, new long[] {0})));
+    plan.save(file());
+    assertEquals(plan, KeptPlan.load(file()));
+    assertEquals(
+        List.of(false, true),
+        KeptPlan.load(file()).steps().stream().map(KeptStep::isImplicit).toList());
+    String text = Files.readString(file());
+    assertTrue(
+        refused(text.replace("\"implicit\" : true", "\"implicit\" : 1"))
+            .contains("VALUE_NUMBER_INT"));
+    assertTrue(
+        refused(text.replace("\"implicit\" : true", "\"implicit\" : false")).contains("checksum"));
   }
 
   @Test
@@ -178,7 +198,8 @@ class KeptPlanTest {
         assertThrows(
                 PlanFormatException.class,
                 () ->
-                    new KeptStep(null, new long[] {100, 100}, new int[] {2, 2}, new long[] {0, 64}))
+                    new KeptStep(
+                        null, false, new long[] {100, 100}, new int[] {2, 2}, new long[] {0, 64}))
             .getMessage();
     assertTrue(message.startsWith("not a plan of its step: "), message);
   }

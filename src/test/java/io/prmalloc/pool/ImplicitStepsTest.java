@@ -10,6 +10,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.Isolation;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -529,6 +530,34 @@ class ImplicitStepsTest extends PlannedStepsPool {
     assertFalse(pool.replan(), "there is no plan of the pool to replace");
     pool.close();
     assertFalse(pool.isPooling());
+  }
+
+  @Test
+  void shouldServeTheFirstStepWhenAPlanWasKept() throws IOException {
+    learn();
+    step(1);
+    Path file = directory.resolve("plan.json");
+    assertEquals(0, pool.plan().save(file));
+    build(TensorPoolAllocator.builder().plan(file));
+    assertTrue(pool.isPooling());
+    for (double factor : new double[] {0.4, 1, 0.3}) {
+      step(factor);
+    }
+    assertEquals(0, shared());
+    assertEquals(3, pool.stepStats().plannedSteps());
+    assertEquals(List.of(), pool.plan().steps().stream().filter(s -> !s.isImplicit()).toList());
+  }
+
+  @Test
+  void shouldKeepWhatIsAskedOfThePoolApartFromWhatIsAskedOfTheStep() throws IOException {
+    learn();
+    Path file = directory.resolve("plan.json");
+    pool.plan().save(file);
+    build(TensorPoolAllocator.builder().plan(file));
+    try (ScopedMemoryCollector step = pool.collect(null)) {
+      step.allocate(MODEL[0]).close();
+    }
+    assertEquals(0, pool.stepStats().plannedSteps());
   }
 
   @Test

@@ -234,7 +234,8 @@ class StepEnvelopesTest extends PlannedStepsPool {
     List<KeptStep> steps = new ArrayList<>();
     for (long bytes : new long[] {64, 128, 256}) {
       steps.add(
-          new KeptStep(null, new long[] {bytes, bytes}, new int[] {2, 2}, new long[] {0, bytes}));
+          new KeptStep(
+              null, false, new long[] {bytes, bytes}, new int[] {2, 2}, new long[] {0, bytes}));
     }
     pool.close();
     pool = builder().plan(new KeptPlan(Optional.empty(), steps)).build();

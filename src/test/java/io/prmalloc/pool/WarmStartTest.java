@@ -209,7 +209,9 @@ class WarmStartTest {
         "bytes of a step is 1152921504606847040, not from 0 to 140737488355328",
         assertThrows(
                 PlanFormatException.class,
-                () -> new KeptStep(null, new long[] {64}, new int[] {1}, new long[] {1L << 60}))
+                () ->
+                    new KeptStep(
+                        null, false, new long[] {64}, new int[] {1}, new long[] {1L << 60}))
             .getMessage());
   }
 
