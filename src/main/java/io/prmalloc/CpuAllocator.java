@@ -142,10 +142,7 @@ public final class CpuAllocator implements Allocator {
 
   @Override
   public void close() {
-    if (closed) {
-      return;
-    }
-    if (!heap.close()) {
+    if (!closed && !heap.close()) {
       AllocatorStats stats = heap.stats();
       long live = heap.liveBlocks();
       throw new IllegalStateException(
@@ -158,6 +155,7 @@ public final class CpuAllocator implements Allocator {
               + " bytes in use");
     }
     closed = true;
+    heap.returnAll(name());
   }
 
   private void checkOpen() {

@@ -76,8 +76,9 @@ abstract class LimitedSubAllocator implements SubAllocator {
     long size = regionBytes(alignment, bytes);
     reserve(size, bytes);
     boolean taken = false;
+    MemoryRegion region = null;
     try {
-      MemoryRegion region = take(alignment, bytes);
+      region = take(alignment, bytes);
       regions.add(region);
       taken = true;
       return region;
@@ -86,6 +87,9 @@ abstract class LimitedSubAllocator implements SubAllocator {
       throw refusal(bytes, reservedBytes.get() - size, limitBytes, refused);
     } finally {
       if (!taken) {
+        if (region != null) {
+          region.free();
+        }
         reservedBytes.addAndGet(-size);
       }
     }
@@ -104,16 +108,17 @@ abstract class LimitedSubAllocator implements SubAllocator {
 
   @Override
   public final void free(MemoryRegion region) {
-    regions.remove(region);
+    regions.claim(region);
     boolean freed = false;
     try {
       region.free();
       freed = true;
     } finally {
       if (freed) {
+        regions.remove(region);
         reservedBytes.addAndGet(-region.sizeBytes());
       } else {
-        regions.add(region);
+        regions.giveUp(region);
       }
     }
   }

@@ -26,7 +26,7 @@ public final class RegionHeap {
     void released(Object ticket);
   }
 
-  private final SubAllocator source;
+  private final DeferredFreeSubAllocator source;
   private final Isolation isolation;
   private final ReleaseListener listener;
 
@@ -56,12 +56,12 @@ public final class RegionHeap {
   /**
    * Threading: any thread.
    *
-   * @param source where the regions come from
+   * @param source where the regions come from; what it refuses to take back is kept and tried again
    * @param isolation of the blocks; room for it is added to what is asked for
    * @param listener told of every block with a ticket that comes back
    */
   public RegionHeap(SubAllocator source, Isolation isolation, ReleaseListener listener) {
-    this.source = source;
+    this.source = new DeferredFreeSubAllocator(source);
     this.isolation = isolation;
     this.listener = listener;
   }
@@ -90,21 +90,21 @@ public final class RegionHeap {
     long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
     long start = FlightEvents.outsideAllocationStart();
     MemoryRegion region = source.alloc(alignment, capacity);
-    FlightEvents.outsideAllocation(start, bytes, alignment);
-    HeapBlock block = new HeapBlock(region, isolation, this::giveBack, ticket);
     boolean linked = false;
     try {
+      FlightEvents.outsideAllocation(start, bytes, alignment);
+      HeapBlock block = new HeapBlock(region, isolation, this::giveBack, ticket);
       if (headerBytes > 0) {
         block.rawAddress = region.address() + headerBytes;
       }
       link(block, bytes);
       linked = true;
+      return block;
     } finally {
       if (!linked) {
         source.free(region);
       }
     }
-    return block;
   }
 
   /**
@@ -179,11 +179,14 @@ public final class RegionHeap {
   }
 
   private void giveBack(HeapBlock block) {
-    if (block.ticket() != null) {
-      listener.released(block.ticket());
+    try {
+      if (block.ticket() != null) {
+        listener.released(block.ticket());
+      }
+    } finally {
+      unlink(block);
+      source.free(block.region());
     }
-    unlink(block);
-    source.free(block.region());
   }
 
   private void link(HeapBlock block, long bytes) {
@@ -191,14 +194,15 @@ public final class RegionHeap {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
       }
+      // First, for it may find no heap; and before it nothing has changed.
+      if (block.rawAddress != 0) {
+        byRawAddress.put(block.rawAddress, block);
+      }
       block.next = first;
       if (first != null) {
         first.previous = block;
       }
       first = block;
-      if (block.rawAddress != 0) {
-        byRawAddress.put(block.rawAddress, block);
-      }
       liveBlocks++;
       totalAllocs++;
       block.allocationId = ++lastId;
@@ -239,6 +243,18 @@ public final class RegionHeap {
       closed |= liveBlocks == 0;
       return closed;
     }
+  }
+
+  /**
+   * Gives back what the system refused to take before: for an allocator that is closed.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param allocator its name, for the message
+   * @throws IllegalStateException if something is still refused
+   */
+  public void returnAll(String allocator) {
+    source.returnAll(allocator);
   }
 
   /**

@@ -52,14 +52,15 @@ final class VisitedSubAllocator implements SubAllocator {
 
   @Override
   public void free(MemoryRegion region) {
-    regions.remove(region);
+    regions.claim(region);
     Throwable failure;
     try {
       failure = release(region, visitors.size(), null);
     } catch (Throwable refused) {
-      regions.add(region);
+      regions.giveUp(region);
       throw refused;
     }
+    regions.remove(region);
     Failures.throwIfAny(failure);
   }
 

@@ -50,7 +50,8 @@ public final class PlanMemory {
             .filter(tensor -> plan.sizeBytes(tensor) > 0)
             .toArray();
     List<Long> cuts = cuts(plan, byOffset, maxRegionBytes);
-    List<MemoryRegion> regions = new ArrayList<>();
+    // With room for all, or there might be no heap to note one that is there.
+    List<MemoryRegion> regions = new ArrayList<>(cuts.size());
     boolean done = false;
     try {
       int next = 0;
@@ -159,6 +160,16 @@ public final class PlanMemory {
 
   /** Gives everything back to where it came from. Threading: any thread, once. */
   public void free() {
-    regions.forEach(source::free);
+    RuntimeException failure = null;
+    for (int i = 0; i < regions.size(); i++) {
+      try {
+        source.free(regions.get(i));
+      } catch (RuntimeException refused) {
+        failure = refused;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
   }
 }

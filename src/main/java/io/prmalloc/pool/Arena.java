@@ -147,7 +147,8 @@ final class Arena {
    *     then
    */
   static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
-    List<MemoryRegion> regions = new ArrayList<>();
+    // With room for all, or there might be no heap to note one that is there.
+    List<MemoryRegion> regions = new ArrayList<>(layout.regionBytes.size());
     boolean complete = false;
     try {
       for (int i = 0; i < layout.regionBytes.size(); i++) {
@@ -246,21 +247,14 @@ final class Arena {
   /**
    * Gives a region back whose blocks are all {@link #claim claimed}.
    *
-   * @return how many bytes went; 0 if the region is in use by a call of the JDK, and then its
-   *     blocks are home
+   * @return how many bytes went
    */
   long drop(int region) {
     MemoryRegion gone = regions.get(region);
     long bytes = gone.sizeBytes();
-    try {
-      source.free(gone);
-    } catch (IllegalStateException inUse) {
-      LOGGER.log(Level.DEBUG, "a part of the arena cannot go yet", inUse);
-      giveUp(blocks.get(region));
-      return 0;
-    }
     set(region, null);
     blocks.get(region).forEach(block -> block.moveTo(null));
+    source.free(gone);
     return bytes;
   }
 
@@ -309,6 +303,8 @@ final class Arena {
   void free() {
     List<MemoryRegion> all = regions();
     regions = List.of();
-    all.forEach(source::free);
+    for (int i = 0; i < all.size(); i++) {
+      source.free(all.get(i));
+    }
   }
 }

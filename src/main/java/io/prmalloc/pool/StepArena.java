@@ -505,11 +505,14 @@ final class StepArena extends StepMemory {
    */
   synchronized void free() {
     if ((int) STATE.getAndSet(this, GONE) != GONE) {
-      dropOwnership();
-      for (Block block : blocks) {
-        block.revoke();
+      try {
+        dropOwnership();
+        for (Block block : blocks) {
+          block.revoke();
+        }
+      } finally {
+        memory.free();
       }
-      memory.free();
     }
   }
 

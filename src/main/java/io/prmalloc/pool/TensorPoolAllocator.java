@@ -5,6 +5,7 @@ import io.prmalloc.AllocationLog;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
+import io.prmalloc.DeferredFreeSubAllocator;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.SubAllocator;
@@ -62,6 +63,7 @@ public final class TensorPoolAllocator extends QuickWay {
 
   static final String NAME = "tensorpool_cpu";
 
+  private final DeferredFreeSubAllocator memory;
   private final MemoryPlanner planner;
   private final Executor executor;
 
@@ -88,16 +90,19 @@ public final class TensorPoolAllocator extends QuickWay {
   private final RetiredBins retired = new RetiredBins(lifecycle);
   private volatile boolean closed;
 
+  /** Whether all memory went, or was refused. Under the lifecycle's lock. */
+  private boolean released;
+
   TensorPoolAllocator(TensorPoolBuilder builder) {
-    SubAllocator plain = builder.source();
+    this.memory = new DeferredFreeSubAllocator(builder.source());
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
-    this.outside = new LiveHeap(plain, builder.isolation(), directory, this::released);
-    SubAllocator source = new SourceBesideHeap(plain, outside, false);
+    this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
+    SubAllocator source = new SourceBesideHeap(memory, outside, false);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
     this.small =
         new SmallBlocks(
-            new SourceBesideHeap(plain, outside, true),
+            new SourceBesideHeap(memory, outside, true),
             builder.isolation(),
             directory,
             outside::noteReserved);
@@ -420,12 +425,13 @@ public final class TensorPoolAllocator extends QuickWay {
    *
    * <p>Threading: any thread.
    *
-   * @return how many bytes went, without the C library's; 0 of an allocator that is closed
+   * @return how many bytes went, without the C library's; of an allocator that is closed what the
+   *     system refused to take before
    */
   public long trim() {
     lifecycle.lock();
     try {
-      return closed ? 0 : new PoolTrim(steps, small, bins, outside).run();
+      return memory.retry() + (closed ? 0 : new PoolTrim(steps, small, bins, outside).run());
     } finally {
       lifecycle.unlock();
     }
@@ -448,10 +454,7 @@ public final class TensorPoolAllocator extends QuickWay {
   public void close() {
     lifecycle.lock();
     try {
-      if (closed) {
-        return;
-      }
-      if (!retired.tryFreeAll() || !Retirement.tryAll(steps, small, bins, outside)) {
+      if (!closed && (!retired.tryFreeAll() || !Retirement.tryAll(steps, small, bins, outside))) {
         watch.stillInUse();
         throw books.stillInUse();
       }
@@ -460,6 +463,7 @@ public final class TensorPoolAllocator extends QuickWay {
       lifecycle.unlock();
     }
     watch.poolClosed();
+    memory.returnAll(name());
   }
 
   /**
@@ -474,28 +478,35 @@ public final class TensorPoolAllocator extends QuickWay {
       if (!closed) {
         watch.stillInUse();
         outside.closeForcibly();
-        release();
-        log.forget();
       }
+      release();
+      log.forget();
     } finally {
       lifecycle.unlock();
     }
     watch.poolClosed();
+    memory.returnAll(name());
   }
 
+  /** Goes on where the last call failed. */
   private void release() {
+    if (released) {
+      return;
+    }
     closed = true;
     watch.close();
     housekeeping.stop();
-    BinTable table = bins;
-    closedBins = table;
-    bins = null;
+    if (bins != null) {
+      closedBins = bins;
+      bins = null;
+    }
     openWay();
-    if (table != null) {
-      table.free();
+    if (closedBins != null) {
+      closedBins.free();
     }
     retired.free();
     small.free();
     steps.free();
+    released = true;
   }
 }

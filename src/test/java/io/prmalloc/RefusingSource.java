@@ -1,0 +1,66 @@
+package io.prmalloc;
+
+import io.prmalloc.os.MemoryRegion;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/**
+ * Refuses to take regions back as often as it is told, as its contract allows.
+ *
+ * <p>Threading: any thread.
+ */
+public final class RefusingSource implements SubAllocator {
+
+  private final SubAllocator source;
+  private final AtomicInteger refusals = new AtomicInteger();
+  private volatile Supplier<Throwable> reason = () -> new IllegalStateException("refused");
+
+  public RefusingSource(SubAllocator source) {
+    this.source = source;
+  }
+
+  /** Refuses the next frees. */
+  public void refuse(int frees) {
+    refusals.set(frees);
+  }
+
+  /** Refuses the next frees with something else. */
+  public void refuse(int frees, Supplier<Throwable> why) {
+    reason = why;
+    refusals.set(frees);
+  }
+
+  /** How many refusals are left. */
+  public int left() {
+    return refusals.get();
+  }
+
+  @Override
+  public MemoryRegion alloc(long alignment, long bytes) {
+    return source.alloc(alignment, bytes);
+  }
+
+  @Override
+  public void free(MemoryRegion region) {
+    if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+      RefusingSource.<RuntimeException>sneak(reason.get());
+    }
+    source.free(region);
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <T extends Throwable> void sneak(Throwable failure) throws T {
+    throw (T) failure;
+  }
+
+  @Override
+  public long bytesReserved() {
+    return source.bytesReserved();
+  }
+
+  @Override
+  public OptionalLong bytesLimit() {
+    return source.bytesLimit();
+  }
+}
