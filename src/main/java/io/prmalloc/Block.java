@@ -232,8 +232,39 @@ public abstract class Block extends BlockOpening {
    * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
    */
   public final Allocation open(long bytes) {
-    begin((int) bytes);
+    try {
+      begin((int) bytes);
+    } catch (Throwable failure) {
+      abandonAfter(failure, bytes);
+      throw failure;
+    }
     return handle(bytes);
+  }
+
+  /**
+   * Brings a block home that was taken, and that nobody gets since something failed, as the close
+   * of its use would.
+   *
+   * <p>Threading: the thread that took the block from its home, alone.
+   *
+   * @param bytes how many bytes the user asked for
+   * @param headerBytes distance from the block's first byte to the user's
+   */
+  public final void abandon(long bytes, int headerBytes) {
+    if (!isOut(state)) {
+      // Without isolation: nobody has written to it.
+      extent = extentOf((int) bytes, headerBytes);
+      STATE.setRelease(this, BlockState.live(state));
+    }
+    end(state);
+  }
+
+  private void abandonAfter(Throwable failure, long bytes) {
+    try {
+      abandon(bytes, 0);
+    } catch (Throwable second) {
+      failure.addSuppressed(second);
+    }
   }
 
   /**
@@ -246,7 +277,12 @@ public abstract class Block extends BlockOpening {
   public final Allocation handle(long bytes) {
     // The stamp is read again. Whoever has it from begin() would have to keep it where two ways
     // meet, one of which makes a call; the JIT then has it in the stack and not in a register.
-    return new Allocation(this, state, bytes);
+    try {
+      return new Allocation(this, state, bytes);
+    } catch (Throwable noHeap) {
+      abandonAfter(noHeap, bytes);
+      throw noHeap;
+    }
   }
 
   /**

@@ -172,8 +172,9 @@ abstract class BlockOpening extends BlockViews {
     if (depth > 0) {
       prepare(bytes, depth - 1);
     } else {
-      resize(bytes);
+      // The view comes first: there may be no heap for it, and then it is not as for these bytes.
       adjustView(bytes);
+      resize(bytes);
     }
   }
 

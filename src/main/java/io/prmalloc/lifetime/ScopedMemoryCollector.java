@@ -236,14 +236,20 @@ public final class ScopedMemoryCollector implements AutoCloseable {
       return;
     }
     closed = true;
-    if (memory != null) {
-      memory.end();
-    }
-    if (whenClosed != null) {
-      whenClosed.run();
-    }
-    if (collected != null) {
-      collected.end();
+    try {
+      if (memory != null) {
+        memory.end();
+      }
+    } finally {
+      try {
+        if (whenClosed != null) {
+          whenClosed.run();
+        }
+      } finally {
+        if (collected != null) {
+          collected.end();
+        }
+      }
     }
   }
 }

@@ -2,6 +2,8 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import io.prmalloc.os.MemoryRegion;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -14,6 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Threading: any thread.
  */
 final class AddressDirectory {
+
+  private static final Logger LOGGER = System.getLogger(AddressDirectory.class.getName());
 
   // Lookups are on the way of every deallocateRaw, changes happen when a slab or an arena comes or
   // goes. So the spans lie sorted by address in an immutable snapshot that is copied on change and
@@ -30,7 +34,7 @@ final class AddressDirectory {
     Block blockAt(long offset);
   }
 
-  /** The spans by address. Never changed once it is made. */
+  /** The spans by address. Once it is made a span may go, and nothing else changes. */
   private static final class Snapshot {
     private final long[] starts;
     private final long[] ends;
@@ -40,6 +44,21 @@ final class AddressDirectory {
       this.starts = starts;
       this.ends = ends;
       this.spans = spans;
+    }
+
+    int indexOf(Span span) {
+      return Arrays.binarySearch(starts, span.region().address());
+    }
+
+    /** Without the places of spans that have gone. */
+    Snapshot compact() {
+      Snapshot dense = this;
+      for (int i = spans.length - 1; i >= 0; i--) {
+        if (spans[i] == null) {
+          dense = without(dense, i);
+        }
+      }
+      return dense;
     }
   }
 
@@ -73,12 +92,17 @@ final class AddressDirectory {
 
   void add(Span span) {
     lock.lock();
+    boolean added = false;
     try {
       all.add(span);
       if (snapshot != null) {
-        snapshot = with(snapshot, span);
+        snapshot = with(snapshot.compact(), span);
       }
+      added = true;
     } finally {
+      if (!added) {
+        all.remove(span);
+      }
       lock.unlock();
     }
   }
@@ -88,10 +112,21 @@ final class AddressDirectory {
     try {
       all.remove(span);
       if (snapshot != null) {
-        snapshot = without(snapshot, span);
+        remove(snapshot, span);
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void remove(Snapshot old, Span span) {
+    int at = old.indexOf(span);
+    // So that it is not found whether there is heap for another snapshot or not.
+    old.spans[at] = null;
+    try {
+      snapshot = without(old, at);
+    } catch (OutOfMemoryError noHeap) {
+      LOGGER.log(Level.DEBUG, "a span leaves its place in the directory later", noHeap);
     }
   }
 
@@ -110,7 +145,8 @@ final class AddressDirectory {
       } else if (seen.ends[middle] <= address) {
         low = middle + 1;
       } else {
-        return seen.spans[middle].blockAt(address - seen.starts[middle]);
+        Span span = seen.spans[middle];
+        return span == null ? null : span.blockAt(address - seen.starts[middle]);
       }
     }
     return null;
@@ -132,8 +168,7 @@ final class AddressDirectory {
     return new Snapshot(starts, ends, spans);
   }
 
-  private static Snapshot without(Snapshot old, Span span) {
-    int at = Arrays.binarySearch(old.starts, span.region().address());
+  private static Snapshot without(Snapshot old, int at) {
     int size = old.starts.length;
     long[] starts = Arrays.copyOf(old.starts, size - 1);
     long[] ends = Arrays.copyOf(old.ends, size - 1);

@@ -519,13 +519,14 @@ final class BinTable {
 
   /** Closes all buffers if all blocks are home; else nothing has changed. */
   boolean retire() {
-    List<Buffer> retired = new ArrayList<>();
-    for (Buffer buffer : buffers()) {
-      if (!buffer.retire()) {
-        retired.forEach(Buffer::reopen);
+    List<Buffer> all = buffers();
+    for (int i = 0; i < all.size(); i++) {
+      if (!all.get(i).retire()) {
+        for (int j = 0; j < i; j++) {
+          all.get(j).reopen();
+        }
         return false;
       }
-      retired.add(buffer);
     }
     return true;
   }

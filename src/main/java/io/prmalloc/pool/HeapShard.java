@@ -96,8 +96,10 @@ final class HeapShard {
 
   final ReentrantLock lock = new ReentrantLock();
 
+  static final Region[] NO_REGIONS = {};
+
   /** In the order in which they came: what is in use stays together in the oldest. */
-  Region[] regions = {};
+  Region[] regions = NO_REGIONS;
 
   /**
    * Blocks at home, by the place where they lay: there they have a view already. What is found here

@@ -215,8 +215,16 @@ final class LiveHeap {
     }
     long start = FlightEvents.outsideAllocationStart();
     HeapBlock block = take(bytes, capacity, alignment, headerBytes, ticket);
-    FlightEvents.outsideAllocation(start, bytes, alignment);
-    return block;
+    boolean told = false;
+    try {
+      FlightEvents.outsideAllocation(start, bytes, alignment);
+      told = true;
+      return block;
+    } finally {
+      if (!told) {
+        block.abandon(bytes, headerBytes);
+      }
+    }
   }
 
   private HeapBlock take(
@@ -829,7 +837,10 @@ final class LiveHeap {
     // Who has taken a region out of a shard gives it back first, or finds that the heap is closed.
     transit.writeLock().lock();
     try {
-      takeAll().forEach(this::release);
+      List<Region> all = takeAll();
+      for (int i = 0; i < all.size(); i++) {
+        release(all.get(i));
+      }
     } finally {
       transit.writeLock().unlock();
     }
@@ -839,9 +850,12 @@ final class LiveHeap {
     List<Region> all = new ArrayList<>();
     lockAll();
     try {
+      // First, for there may be no heap: then nothing has changed.
       for (HeapShard shard : shards) {
         all.addAll(Arrays.asList(shard.regions));
-        shard.regions = new Region[0];
+      }
+      for (HeapShard shard : shards) {
+        shard.regions = HeapShard.NO_REGIONS;
       }
     } finally {
       unlockAll();

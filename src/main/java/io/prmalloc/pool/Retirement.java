@@ -1,5 +1,7 @@
 package io.prmalloc.pool;
 
+import java.util.function.BooleanSupplier;
+
 /** The part of a pool's close that may find that it is not the time. */
 final class Retirement {
 
@@ -14,23 +16,34 @@ final class Retirement {
    * @return whether it could
    */
   static boolean tryAll(PlannedSteps steps, SmallBlocks small, BinTable bins, LiveHeap outside) {
-    if (!steps.retire()) {
-      return false;
+    return steps.retire()
+        && tryOrUndo(
+            () ->
+                small.retire()
+                    && tryOrUndo(
+                        () ->
+                            (bins == null || bins.retire())
+                                && tryOrUndo(outside::close, () -> reopen(bins)),
+                        small::reopen),
+            steps::reopen);
+  }
+
+  private static void reopen(BinTable bins) {
+    if (bins != null) {
+      bins.reopen();
     }
-    if (!small.retire()) {
-      steps.reopen();
-      return false;
-    }
-    if (bins == null || bins.retire()) {
-      if (outside.close()) {
-        return true;
+  }
+
+  /** Undoes what was done before if something is not to be done, or fails. */
+  private static boolean tryOrUndo(BooleanSupplier next, Runnable undo) {
+    boolean done = false;
+    try {
+      done = next.getAsBoolean();
+    } finally {
+      if (!done) {
+        undo.run();
       }
-      if (bins != null) {
-        bins.reopen();
-      }
     }
-    small.reopen();
-    steps.reopen();
-    return false;
+    return done;
   }
 }

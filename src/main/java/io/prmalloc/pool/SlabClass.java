@@ -5,7 +5,6 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -217,7 +216,7 @@ final class SlabClass {
               break;
             }
           }
-          serve(stripe, next != null ? next : grow());
+          serveOrQueue(stripe, next != null ? next : grow());
         }
         block = takeServed(stripe);
       }
@@ -250,6 +249,20 @@ final class SlabClass {
     }
     leaveStripe(slab);
     return slab;
+  }
+
+  private void serveOrQueue(int stripe, Slab slab) {
+    boolean served = false;
+    try {
+      serve(stripe, slab);
+      served = true;
+    } finally {
+      // There may be no heap: then it is where the next request looks.
+      if (!served && byStripe.serving(stripe) != slab) {
+        shut(slab);
+        queueOrGiveBack(slab);
+      }
+    }
   }
 
   private void serve(int stripe, Slab slab) {
@@ -297,14 +310,28 @@ final class SlabClass {
   private Slab grow() {
     MemoryRegion region = regionOf(slotsOfNext());
     int slots = (int) (region.sizeBytes() / slotBytes);
-    Slab slab = new Slab(this, region, slotBytes, slots, isolation, bias);
-    slabs.add(slab);
-    allSlots += slots;
-    directory.add(slab);
-    bytesReserved += region.sizeBytes();
-    peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
-    grown.run();
-    return slab;
+    boolean added = false;
+    try {
+      Slab slab = new Slab(this, region, slotBytes, slots, isolation, bias);
+      directory.add(slab);
+      try {
+        slabs.add(slab);
+        added = true;
+      } finally {
+        if (!added) {
+          directory.remove(slab);
+        }
+      }
+      allSlots += slots;
+      bytesReserved += region.sizeBytes();
+      peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
+      grown.run();
+      return slab;
+    } finally {
+      if (!added) {
+        source.free(region);
+      }
+    }
   }
 
   /** As many as the first slabs have, or a multiple. */
@@ -423,16 +450,27 @@ final class SlabClass {
    */
   boolean retire() {
     lock.lock();
-    List<Slab> retired = new ArrayList<>();
-    for (Slab slab : slabs) {
-      if (!slab.retire()) {
-        retired.forEach(Slab::reopen);
-        lock.unlock();
-        return false;
+    boolean all = false;
+    int retired = 0;
+    try {
+      for (Slab slab : slabs) {
+        if (!slab.retire()) {
+          return false;
+        }
+        retired++;
       }
-      retired.add(slab);
+      all = true;
+      return true;
+    } finally {
+      if (!all) {
+        for (Slab slab : slabs) {
+          if (retired-- > 0) {
+            slab.reopen();
+          }
+        }
+        lock.unlock();
+      }
     }
-    return true;
   }
 
   /** Undoes {@link #retire}. */

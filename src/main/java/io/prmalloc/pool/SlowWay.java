@@ -132,7 +132,16 @@ final class SlowWay {
 
   private Block takeWatched(long bytes, int alignment, int smallHeader, int largeHeader) {
     Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
-    return watch.taken(block, bytes, alignment);
+    boolean told = false;
+    try {
+      Block taken = watch.taken(block, bytes, alignment);
+      told = true;
+      return taken;
+    } finally {
+      if (!told) {
+        block.abandon(bytes, bytes <= LifetimePolicy.SMALL_BYTES ? smallHeader : largeHeader);
+      }
+    }
   }
 
   private Block takeAfterRefusal(
@@ -173,8 +182,16 @@ final class SlowWay {
       return pooled;
     }
     Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
-    table.countUnserved(total);
-    replanner.unserved(table);
-    return unpooled;
+    boolean counted = false;
+    try {
+      table.countUnserved(total);
+      replanner.unserved(table);
+      counted = true;
+      return unpooled;
+    } finally {
+      if (!counted) {
+        unpooled.abandon(bytes, largeHeader);
+      }
+    }
   }
 }
