@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.pool.StepPlan.Recording;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -93,6 +94,10 @@ final class KeyedSteps {
   private final StepCounts counts = new StepCounts();
 
   // Under the lock of this object, which is taken before that of a sequence.
+
+  /** Structures that are not kept in mind any more and whose memory is about to go. */
+  private final List<StepSequence> leaving = new ArrayList<>();
+
   private final StepStats.Sum gone = new StepStats.Sum();
   private final PoolCounts goneCounts = new PoolCounts();
   private final Set<StepSequence> seen = new HashSet<>();
@@ -351,11 +356,21 @@ final class KeyedSteps {
 
   /** Of one that serves no more, or never did. */
   private void forget(StepSequence sequence) {
-    sequence.free();
-    sequence.addTo(gone);
-    sequence.addTo(goneCounts);
+    leaving.add(sequence);
     sequences =
         Arrays.stream(sequences).filter(other -> other != sequence).toArray(StepSequence[]::new);
+    owner.freeLater(
+        () -> {
+          sequence.free();
+          freed(sequence);
+        });
+  }
+
+  private synchronized void freed(StepSequence sequence) {
+    if (leaving.remove(sequence)) {
+      sequence.addTo(gone);
+      sequence.addTo(goneCounts);
+    }
   }
 
   /** The plan of a structure serves, or could not be made. */
@@ -461,6 +476,7 @@ final class KeyedSteps {
     for (StepSequence sequence : sequences) {
       sequence.addTo(sum);
     }
+    leaving.forEach(sequence -> sequence.addTo(sum));
   }
 
   synchronized void addTo(PoolCounts sum) {
@@ -468,6 +484,7 @@ final class KeyedSteps {
     for (StepSequence sequence : sequences) {
       sequence.addTo(sum);
     }
+    leaving.forEach(sequence -> sequence.addTo(sum));
   }
 
   synchronized void clearLargest() {
@@ -513,6 +530,7 @@ final class KeyedSteps {
     for (StepSequence sequence : sequences) {
       sequence.free();
     }
+    leaving.forEach(StepSequence::free);
     phase = Phase.SHARED;
   }
 }

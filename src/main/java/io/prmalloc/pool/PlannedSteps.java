@@ -192,6 +192,13 @@ final class PlannedSteps implements StepSource {
     }
   }
 
+  /** Frees memory on the planner's executor, or here if it refuses. */
+  void freeLater(Runnable free) {
+    if (!later(free)) {
+      free.run();
+    }
+  }
+
   /** Whether the shared pool has a plan. */
   boolean isPooling() {
     return pool.isPooling();

@@ -1,7 +1,12 @@
 package io.prmalloc.pool;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
@@ -16,8 +21,12 @@ final class RetiredBins {
   // A table is here before the next one serves, or an address in it would be nobody's for a moment.
   // So for that moment it is in both places, and whoever counts says what serves.
 
+  private static final Logger LOGGER = System.getLogger(RetiredBins.class.getName());
+
   /** The pool's lifecycle. */
   private final Lock lock;
+
+  private final Executor executor;
 
   /** Written under the lock. */
   private volatile List<BinTable> tables = List.of();
@@ -27,8 +36,12 @@ final class RetiredBins {
 
   private volatile int added;
 
-  RetiredBins(Lock lifecycle) {
+  /**
+   * @param executor frees what is home
+   */
+  RetiredBins(Lock lifecycle, Executor executor) {
     this.lock = lifecycle;
+    this.executor = executor;
   }
 
   /**
@@ -46,14 +59,33 @@ final class RetiredBins {
 
   /**
    * Lets the memory of a table go that was replaced: of regions with every block home at once, the
-   * rest by whoever brings the last block home.
+   * rest by the executor after the last block is home: whoever closes that one does not wait for
+   * the lock.
    *
    * <p>Threading: under the lock.
    */
   void release(BinTable table) {
     table.evict();
-    table.tellWhenHome(() -> tryFree(table));
+    AtomicBoolean wanted = new AtomicBoolean();
+    table.tellWhenHome(() -> tryFreeLater(table, wanted));
     tryFree(table);
+  }
+
+  private void tryFreeLater(BinTable table, AtomicBoolean wanted) {
+    if (!wanted.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      executor.execute(
+          () -> {
+            // First: a block that comes home from here on is looked for again.
+            wanted.set(false);
+            tryFree(table);
+          });
+    } catch (RejectedExecutionException refused) {
+      wanted.set(false);
+      LOGGER.log(Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
+    }
   }
 
   /** Gives back what is home by now; how many bytes went. Threading: under the lock. */
@@ -90,6 +122,13 @@ final class RetiredBins {
       all &= tryFree(table);
     }
     return all;
+  }
+
+  /** {@link #tryFreeAll}; how many bytes went. Threading: any thread. */
+  long trim() {
+    long before = arenaBytes(null);
+    tryFreeAll();
+    return before - arenaBytes(null);
   }
 
   /** Gives all back, whatever is out. Threading: under the lock. */

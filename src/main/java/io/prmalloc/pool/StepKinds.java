@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
@@ -23,6 +24,9 @@ final class StepKinds {
   private final Runnable changed;
 
   private volatile KeyedSteps[] kinds = {};
+
+  /** Kinds that are not kept in mind any more and whose memory is about to go. Under the lock. */
+  private final List<KeyedSteps> leaving = new ArrayList<>();
 
   /** What kinds counted that are not kept in mind any more. Under the lock. */
   private final StepStats.Sum gone = new StepStats.Sum();
@@ -76,13 +80,23 @@ final class StepKinds {
   private KeyedSteps[] withoutUnused(KeyedSteps[] known) {
     for (KeyedSteps kind : known) {
       if (!kind.wasUsed() && kind.retire()) {
-        kind.free();
-        kind.addTo(gone);
-        kind.addTo(goneCounts);
+        leaving.add(kind);
+        owner.freeLater(
+            () -> {
+              kind.free();
+              freed(kind);
+            });
         return Arrays.stream(known).filter(other -> other != kind).toArray(KeyedSteps[]::new);
       }
     }
     return known;
+  }
+
+  private synchronized void freed(KeyedSteps kind) {
+    if (leaving.remove(kind)) {
+      kind.addTo(gone);
+      kind.addTo(goneCounts);
+    }
   }
 
   /** In the order in which they came. */
@@ -116,12 +130,12 @@ final class StepKinds {
 
   synchronized void addTo(StepStats.Sum sum) {
     sum.add(gone);
-    all().forEach(kind -> kind.addTo(sum));
+    Stream.concat(all(), leaving.stream()).forEach(kind -> kind.addTo(sum));
   }
 
   synchronized void addTo(PoolCounts counts) {
     counts.addPast(goneCounts);
-    all().forEach(kind -> kind.addTo(counts));
+    Stream.concat(all(), leaving.stream()).forEach(kind -> kind.addTo(counts));
   }
 
   synchronized void clearPeaks() {
@@ -151,6 +165,6 @@ final class StepKinds {
 
   /** Gives every arena back, whatever is in use. */
   synchronized void free() {
-    all().forEach(KeyedSteps::free);
+    Stream.concat(all(), leaving.stream()).forEach(KeyedSteps::free);
   }
 }

@@ -87,7 +87,7 @@ public final class TensorPoolAllocator extends QuickWay {
   private volatile BinTable closedBins;
 
   private final ReentrantLock lifecycle = new ReentrantLock();
-  private final RetiredBins retired = new RetiredBins(lifecycle);
+  private final RetiredBins retired;
   private volatile boolean closed;
 
   /** Whether all memory went, or was refused. Under the lifecycle's lock. */
@@ -97,6 +97,7 @@ public final class TensorPoolAllocator extends QuickWay {
     this.memory = new DeferredFreeSubAllocator(builder.source());
     this.executor = builder.executor();
     this.planner = builder.makePlanner();
+    this.retired = new RetiredBins(lifecycle, executor);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
     this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
@@ -431,7 +432,10 @@ public final class TensorPoolAllocator extends QuickWay {
   public long trim() {
     lifecycle.lock();
     try {
-      return memory.retry() + (closed ? 0 : new PoolTrim(steps, small, bins, outside).run());
+      long bytes = memory.retry();
+      return closed
+          ? bytes
+          : bytes + retired.trim() + new PoolTrim(steps, small, bins, outside).run();
     } finally {
       lifecycle.unlock();
     }

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
@@ -10,6 +11,8 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -111,6 +114,38 @@ class PlannedStepsArenasTest {
           Thread.currentThread().interrupt();
         }
       }
+    }
+  }
+
+  @Test
+  void shouldLeaveArenasOfForgottenKindsToTheExecutor() throws Exception {
+    Set<Thread> freeing = ConcurrentHashMap.newKeySet();
+    ExecutorService planner = Executors.newSingleThreadExecutor();
+    try {
+      pool =
+          TensorPoolAllocator.builder()
+              .subAllocator(
+                  source.withVisitors(
+                      0,
+                      RegionVisitor.onFree(
+                          (region, index, bytes) -> freeing.add(Thread.currentThread()))))
+              .executor(planner)
+              .stepPlanningTime(Duration.ZERO)
+              .build();
+      for (int key = 0; key < 2 * StepKinds.MAX_KINDS; key++) {
+        for (int i = 0; i <= KeyedSteps.REPEATS; i++) {
+          try (ScopedMemoryCollector step = pool.collect(key)) {
+            step.allocate(BYTES).close();
+          }
+          planner.submit(() -> {}).get();
+        }
+      }
+      assertTrue(pool.stepStats().plans() <= StepKinds.MAX_KINDS);
+      assertTrue(pool.stepStats().plannedSteps() > StepKinds.MAX_KINDS);
+      assertEquals(1, freeing.size());
+      assertFalse(freeing.contains(Thread.currentThread()));
+    } finally {
+      planner.shutdown();
     }
   }
 

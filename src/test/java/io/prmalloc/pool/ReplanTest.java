@@ -168,6 +168,42 @@ class ReplanTest {
     assertEquals(smallBytes, both - source.bytesReserved());
   }
 
+  /** Whoever closes it must not wait until the lock is free under which the next one is made. */
+  @Test
+  void shouldLeaveTheOldArenaToTheExecutorWhenItsLastBlockComesHome() {
+    pool.close();
+    Deque<Runnable> tasks = new ArrayDeque<>();
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .startStatisticStep(0)
+            .maxOversize(1)
+            .executor(tasks::add)
+            .build();
+    while (!pool.isPooling()) {
+      step(SMALL_BATCH);
+      runAll(tasks);
+    }
+    Allocation old = pool.allocate(SMALL_BATCH[0]);
+    for (int i = 0; i < STEPS; i++) {
+      step(LARGE_BATCH);
+      runAll(tasks);
+    }
+    assertEquals(1, pool.poolStats().replans());
+    long before = source.bytesReserved();
+    old.close();
+    assertEquals(before, source.bytesReserved());
+    assertEquals(1, tasks.size());
+    runAll(tasks);
+    assertTrue(source.bytesReserved() < before);
+  }
+
+  private static void runAll(Deque<Runnable> tasks) {
+    while (!tasks.isEmpty()) {
+      tasks.poll().run();
+    }
+  }
+
   @Test
   void shouldTakeAddressesOfTheOldPlanBack() {
     org.junit.jupiter.api.Assumptions.assumeTrue(AgronaAccess.isAvailable());

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class RetiredBinsTest {
 
   private final ReentrantLock lifecycle = new ReentrantLock();
-  private final RetiredBins retired = new RetiredBins(lifecycle);
+  private final RetiredBins retired = new RetiredBins(lifecycle, Runnable::run);
   private final BinTable table = Buffers.table(false, 2);
   private final PooledBlock out = Buffers.claim(table, Buffers.bytesOf(0));
 
