@@ -31,6 +31,7 @@ final class ChildMain {
       case "address" -> address();
       case "withoutJna" -> withoutJna();
       case "directLimit" -> directLimit();
+      case "droppedPools" -> droppedPools();
       case "addressSpaceLimit" -> addressSpaceLimit();
       default -> throw new IllegalArgumentException("no part " + arguments[0]);
     }
@@ -270,6 +271,25 @@ final class ChildMain {
     }
     source.free(region);
     check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+  }
+
+  /** Many more than there is memory for at a time, and none of them closed. */
+  private static void droppedPools() {
+    for (int i = 0; i < 100; i++) {
+      dropPool();
+      System.gc();
+    }
+  }
+
+  private static void dropPool() {
+    TensorPoolAllocator pool =
+        TensorPoolAllocator.builder().startStatisticStep(0).executor(Runnable::run).build();
+    for (int i = 0; i < 20; i++) {
+      ScopedMemoryCollector step = pool.collect();
+      pool.allocate(1 << 20).close();
+      step.close();
+    }
+    check(pool.isPooling(), pool.dumpStats());
   }
 
   private static void addressSpaceLimit() {

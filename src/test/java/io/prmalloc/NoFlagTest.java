@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.os.AgronaAccess;
 import io.prmalloc.os.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,6 +79,19 @@ class NoFlagTest {
         new ChildJvm(directory)
             .flags("-XX:MaxDirectMemorySize=8m")
             .run(ChildMain.class, "directLimit"));
+  }
+
+  @Test
+  void shouldGiveMemoryBackWhenPoolsAreDropped() throws Exception {
+    assertDone(
+        new ChildJvm(directory)
+            .flags("-XX:MaxDirectMemorySize=32m")
+            .run(ChildMain.class, "droppedPools"));
+    assertDone(
+        new ChildJvm(directory)
+            .flags("-XX:MaxDirectMemorySize=32m")
+            .flags(AgronaAccess.FLAG.split(" ", -1))
+            .run(ChildMain.class, "droppedPools"));
   }
 
   @Test

@@ -1,24 +1,30 @@
 package io.prmalloc.os;
 
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandleProxies;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Direct buffers from {@code java.lang.foreign}, each in a shared arena of its own that is closed
- * to give it back. Needs Java 22.
+ * to give it back. A buffer that nobody gives back is freed when the collector finds that neither
+ * it nor a slice of it is in use. Needs Java 22.
  *
  * <p>Differences to {@link CleanedBuffers}: closing stops all threads for a handshake and so costs
- * some 70 µs; a buffer that nobody gives back is never freed; access after the end throws {@link
- * IllegalStateException} instead of being undefined; asynchronous channels refuse these buffers;
- * and addresses are known without a flag or native call.
+ * some 70 µs; access after the end throws {@link IllegalStateException} instead of being undefined;
+ * a {@code MemorySegment} made from a buffer does not keep the memory, and throws like that when
+ * the buffer is gone; asynchronous channels refuse these buffers; and addresses are known without a
+ * flag or native call.
  *
  * <p>The JVM counts arenas neither against {@code MaxDirectMemorySize} nor in its {@code direct}
  * buffer pool. They are counted here, so that the same limit holds with and without the flag; the
- * JVM's other direct buffers are not in this count.
+ * JVM's other direct buffers are not in this count. Where the limit is reached the collector is run
+ * first, as the JVM does for its own buffers.
  *
  * <p>Threading: any thread.
  */
@@ -27,9 +33,22 @@ final class ArenaBuffers implements DirectMemory {
   // By method handles, because our bytecode is of Java 17. None of these methods is a restricted
   // one, so the JVM has nothing to warn of.
 
-  /** An arena and how many bytes were counted for it. */
-  private record Owner(Object arena, long bytes) {}
+  // The JVM does not collect a shared arena, so a cleaner watches each buffer. What it runs is
+  // built of method handles of the JDK only: the cleaner's thread holds it, and a class of ours in
+  // it would keep our class loader, and with it all that its static fields hold, buffers included.
 
+  /**
+   * An arena as somebody took it.
+   *
+   * @param view which keeps the cleaner from freeing it
+   * @param bytes counted for it
+   */
+  private record Owner(Object arena, ByteBuffer view, long bytes, Cleaner.Cleanable forgotten) {}
+
+  /** The JVM's own way: the collector runs once, then we look after 1, 2, 4 … 256 ms. */
+  private static final int WAITS_FOR_COLLECTOR = 9;
+
+  private final Cleaner cleaner = Cleaner.create();
   private final long limitBytes;
   private final AtomicLong reservedBytes = new AtomicLong();
   private final MethodHandle open;
@@ -37,6 +56,10 @@ final class ArenaBuffers implements DirectMemory {
   private final MethodHandle asByteBuffer;
   private final MethodHandle address;
   private final MethodHandle close;
+  private final MethodHandle scope;
+
+  /** Frees an arena that nobody closed. */
+  private final MethodHandle freeForgotten;
 
   /**
    * @param limitBytes the most bytes to take at a time
@@ -70,6 +93,22 @@ final class ArenaBuffers implements DirectMemory {
           lookup
               .findVirtual(arena, "close", MethodType.methodType(void.class))
               .asType(MethodType.methodType(void.class, Object.class));
+      Class<?> scopeType = Class.forName("java.lang.foreign.MemorySegment$Scope");
+      scope =
+          lookup
+              .findVirtual(arena, "scope", MethodType.methodType(scopeType))
+              .asType(MethodType.methodType(Object.class, Object.class));
+      freeForgotten =
+          freeingForgotten(
+              lookup
+                  .findVirtual(scopeType, "isAlive", MethodType.methodType(boolean.class))
+                  .asType(MethodType.methodType(boolean.class, Object.class)),
+              close,
+              lookup
+                  .findVirtual(
+                      AtomicLong.class, "addAndGet", MethodType.methodType(long.class, long.class))
+                  .bindTo(reservedBytes)
+                  .asType(MethodType.methodType(void.class, long.class)));
     } catch (ReflectiveOperationException missing) {
       throw new IllegalStateException(
           "direct buffers cannot be given back without java.lang.foreign or the JVM flag: "
@@ -81,37 +120,105 @@ final class ArenaBuffers implements DirectMemory {
   @Override
   public Piece allocate(long alignment, long bytes) {
     reserve(bytes);
-    boolean taken = false;
+    Object arena = null;
+    Cleaner.Cleanable forgotten = null;
+    Piece piece = null;
     try {
-      Object arena = (Object) open.invokeExact();
+      arena = (Object) open.invokeExact();
       Object segment = (Object) allocate.invokeExact(arena, bytes, alignment);
       ByteBuffer view = (ByteBuffer) asByteBuffer.invokeExact(segment);
       long start = (long) address.invokeExact(segment);
-      taken = true;
-      return new Piece(view.order(ByteOrder.nativeOrder()), new Owner(arena, bytes), start);
+      // Slices hold the view.
+      forgotten = cleaner.register(view, freeing(arena, bytes));
+      piece =
+          new Piece(
+              view.order(ByteOrder.nativeOrder()), new Owner(arena, view, bytes, forgotten), start);
+      return piece;
     } catch (Throwable thrown) {
       throw Rethrow.unchecked(thrown);
     } finally {
-      if (!taken) {
-        reservedBytes.addAndGet(-bytes);
+      if (piece == null) {
+        undo(arena, bytes, forgotten);
       }
     }
   }
 
+  /**
+   * A function of scope, arena and negated bytes that closes the arena and counts it, if it is
+   * open.
+   */
+  private static MethodHandle freeingForgotten(
+      MethodHandle isAlive, MethodHandle close, MethodHandle count) {
+    MethodHandle free =
+        MethodHandles.foldArguments(MethodHandles.dropArguments(count, 0, Object.class), close);
+    MethodHandle ofScope = MethodHandles.dropArguments(free, 0, Object.class);
+    return MethodHandles.guardWithTest(isAlive, ofScope, MethodHandles.empty(ofScope.type()));
+  }
+
+  private Runnable freeing(Object arena, long bytes) throws Throwable {
+    Object alive = (Object) scope.invokeExact(arena);
+    return MethodHandleProxies.asInterfaceInstance(
+        Runnable.class, MethodHandles.insertArguments(freeForgotten, 0, alive, arena, -bytes));
+  }
+
+  private void undo(Object arena, long bytes, Cleaner.Cleanable forgotten) {
+    if (forgotten != null) {
+      forgotten.clean();
+      return;
+    }
+    reservedBytes.addAndGet(-bytes);
+    if (arena != null) {
+      close(arena);
+    }
+  }
+
+  private void close(Object arena) {
+    try {
+      close.invokeExact(arena);
+    } catch (Throwable thrown) {
+      throw Rethrow.unchecked(thrown);
+    }
+  }
+
+  /** Counts bytes. Runs the collector, and waits for it, before it says that there are none. */
   private void reserve(long bytes) {
+    if (tryReserve(bytes)) {
+      return;
+    }
+    System.gc();
+    boolean reserved = tryReserve(bytes);
+    boolean interrupted = false;
+    for (int wait = 0; !reserved && wait < WAITS_FOR_COLLECTOR; wait++) {
+      try {
+        Thread.sleep(1L << wait);
+      } catch (InterruptedException told) {
+        interrupted = true;
+      }
+      reserved = tryReserve(bytes);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    if (!reserved) {
+      throw new OutOfMemoryError(
+          "cannot reserve "
+              + bytes
+              + " bytes of direct memory: "
+              + reservedBytes.get()
+              + " reserved, MaxDirectMemorySize "
+              + limitBytes);
+    }
+  }
+
+  private boolean tryReserve(long bytes) {
     long before;
     do {
       before = reservedBytes.get();
       if (bytes > limitBytes - before) {
-        throw new OutOfMemoryError(
-            "cannot reserve "
-                + bytes
-                + " bytes of direct memory: "
-                + before
-                + " reserved, MaxDirectMemorySize "
-                + limitBytes);
+        return false;
       }
     } while (!reservedBytes.compareAndSet(before, before + bytes));
+    return true;
   }
 
   @Override
@@ -123,10 +230,13 @@ final class ArenaBuffers implements DirectMemory {
   public void free(Object owner) {
     Owner owned = (Owner) owner;
     try {
-      close.invokeExact(owned.arena());
-    } catch (Throwable thrown) {
-      throw Rethrow.unchecked(thrown);
+      close(owned.arena());
+      reservedBytes.addAndGet(-owned.bytes());
+      // Finds nothing to free any more.
+      owned.forgotten().clean();
+    } finally {
+      // The cleaner must not come between.
+      Reference.reachabilityFence(owned.view());
     }
-    reservedBytes.addAndGet(-owned.bytes());
   }
 }

@@ -7,11 +7,13 @@ import org.agrona.BufferUtil;
  * A region that is a direct byte buffer, aligned, and given back when it is freed and not when the
  * collector finds it. Taking, viewing and freeing need no JVM flag and make no native call of ours.
  *
- * <p>The memory reads as zero at first and counts against the JVM's {@code MaxDirectMemorySize}.
+ * <p>The memory reads as zero at first and counts against the JVM's {@code MaxDirectMemorySize}. Of
+ * a region that is dropped without {@link #free} it goes back when the collector finds that no
+ * buffer on it is in use.
  *
  * <p>On Java 24 and later without {@link AgronaAccess#FLAG} the buffer lives in a shared arena of
- * {@code java.lang.foreign}: {@link #free} then costs some 70 µs, access after it throws, a region
- * that is dropped without it is never given back, and asynchronous channels refuse the buffer. The
+ * {@code java.lang.foreign}: {@link #free} then costs some 70 µs, access after it throws,
+ * asynchronous channels refuse the buffer, and a segment made from it does not keep the memory. The
  * JVM does not count such memory, so we do: regions together stay within {@code
  * MaxDirectMemorySize}, beside the JVM's other direct buffers, and its {@code direct} buffer pool
  * does not show them.

@@ -60,6 +60,46 @@ class ArenaBuffersTest extends DirectMemoryContractTest {
   }
 
   @Test
+  void shouldGiveDroppedMemoryBackWhenTheLimitIsReached() {
+    assumeTrue(
+        Runtime.version().feature() >= FIRST_ARENA_JAVA, "this Java has no java.lang.foreign");
+    DirectMemory memory = new ArenaBuffers(1000);
+    memory.allocate(64, 600);
+    DirectMemory.Piece last;
+    try {
+      last = memory.allocate(64, 600);
+    } catch (OutOfMemoryError notGivenBack) {
+      // JUnit would end with it.
+      throw new AssertionError(notGivenBack);
+    }
+    assertEquals(400, memory.bytesAvailable());
+    memory.free(last.owner());
+    assertEquals(1000, memory.bytesAvailable());
+  }
+
+  @Test
+  void shouldKeepDroppedMemoryWhenASliceIsInUse() {
+    assumeTrue(
+        Runtime.version().feature() >= FIRST_ARENA_JAVA, "this Java has no java.lang.foreign");
+    DirectMemory memory = new ArenaBuffers(1000);
+    ByteBuffer slice = memory.allocate(64, 600).view().slice(100, 200).slice(10, 20);
+    slice.put(0, (byte) 7);
+    assertThrows(OutOfMemoryError.class, () -> memory.allocate(64, 600));
+    assertEquals(7, slice.get(0));
+  }
+
+  @Test
+  void shouldCountOnceWhenFreedMemoryIsCollected() {
+    assumeTrue(
+        Runtime.version().feature() >= FIRST_ARENA_JAVA, "this Java has no java.lang.foreign");
+    DirectMemory memory = new ArenaBuffers(1000);
+    memory.free(memory.allocate(64, 600).owner());
+    // Runs the collector.
+    assertThrows(OutOfMemoryError.class, () -> memory.allocate(64, 1001));
+    assertEquals(1000, memory.bytesAvailable());
+  }
+
+  @Test
   void shouldCountNothingWhenTheSystemRefuses() {
     assumeTrue(
         Runtime.version().feature() >= FIRST_ARENA_JAVA, "this Java has no java.lang.foreign");
