@@ -54,7 +54,7 @@ public abstract class Block extends BlockOpening {
         region,
         Math.toIntExact(offset),
         Math.toIntExact(capacityBytes),
-        confinement != null && isolation.equals(Isolation.NONE),
+        confinement != null && isolation.isNone(),
         isolation);
     this.confinement = confinement;
   }

@@ -39,7 +39,7 @@ abstract class BlockOpening extends BlockViews {
   }
 
   private static Isolation orNull(Isolation isolation) {
-    return isolation.equals(Isolation.NONE) ? null : isolation;
+    return isolation.isNone() ? null : isolation;
   }
 
   /**

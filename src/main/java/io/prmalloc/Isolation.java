@@ -45,6 +45,12 @@ public record Isolation(Fill fill, boolean canaries) {
   private static final int CANARY_BYTES = 16;
   private static final int CHUNK_BYTES = 16 << 10;
 
+  /** Whether this is {@link #NONE}. Threading: any thread. */
+  public boolean isNone() {
+    // Not by equals: that of a record leaves a soft reference to our classes in one of the JDK's.
+    return fill == Fill.NONE && !canaries;
+  }
+
   /** The same with another {@link #fill}. Threading: any thread. */
   public Isolation withFill(Fill value) {
     return new Isolation(value, canaries);

@@ -23,4 +23,21 @@ public record AllocStats(long beginTick, long endTick, long sizeBytes, long alig
   public boolean overlaps(AllocStats other) {
     return beginTick <= other.endTick && other.beginTick <= endTick;
   }
+
+  // Not a record's own, for of the class that used that last the JDK keeps a reference in a static
+  // field, and with it our class loader.
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof AllocStats life
+        && beginTick == life.beginTick
+        && endTick == life.endTick
+        && sizeBytes == life.sizeBytes
+        && alignment == life.alignment;
+  }
+
+  @Override
+  public int hashCode() {
+    int ticks = 31 * Long.hashCode(beginTick) + Long.hashCode(endTick);
+    return 31 * (31 * ticks + Long.hashCode(sizeBytes)) + Long.hashCode(alignment);
+  }
 }

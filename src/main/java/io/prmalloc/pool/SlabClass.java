@@ -185,7 +185,7 @@ final class SlabClass {
   private void show(int stripe) {
     Slab slab = byStripe.serving(stripe);
     // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
-    boolean open = slab != null && !observed && isolation.equals(Isolation.NONE);
+    boolean open = slab != null && !observed && isolation.isNone();
     ReadyBlocks front = open ? slab.front() : ReadyBlocks.NONE;
     fronts.set(stripe, sizeClass, front);
   }
