@@ -1,11 +1,6 @@
 package io.prmalloc.lifetime;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Makes planners, and keeps one for those who want to share.
@@ -17,8 +12,6 @@ import java.util.concurrent.TimeUnit;
  * <p>Threading: any thread.
  */
 public final class MemoryPlannerFactory {
-
-  private static final Logger LOGGER = System.getLogger(MemoryPlannerFactory.class.getName());
 
   private static MemoryPlanner shared;
 
@@ -54,32 +47,8 @@ public final class MemoryPlannerFactory {
     return shared;
   }
 
-  /**
-   * An executor with one daemon thread that goes when it has been idle for a second. What a task
-   * throws is logged, and the next one runs. Threading: any thread.
-   */
-  public static Executor newPlannerExecutor() {
-    ThreadPoolExecutor executor =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            1,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "prmalloc-planner");
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.allowCoreThreadTimeOut(true);
-    return task -> executor.execute(() -> runGuarded(task));
-  }
-
-  private static void runGuarded(Runnable task) {
-    try {
-      task.run();
-    } catch (Throwable e) {
-      LOGGER.log(Level.WARNING, "a task in the background failed", e);
-    }
+  /** {@link PlannerExecutor#PlannerExecutor()}. Threading: any thread. */
+  public static PlannerExecutor newPlannerExecutor() {
+    return new PlannerExecutor();
   }
 }

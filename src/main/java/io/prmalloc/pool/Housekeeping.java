@@ -73,6 +73,21 @@ final class Housekeeping implements IdleTrimmer.Target {
     }
   }
 
+  /**
+   * Returns when the threads have ended that had only this pool to look after. After {@link #stop},
+   * without a lock of the pool.
+   */
+  void join() {
+    IdleTrimmer idle;
+    synchronized (this) {
+      idle = trimmer;
+    }
+    if (idle != null) {
+      idle.join();
+    }
+    Upkeep.join();
+  }
+
   /** Ends, when the pool is closed. */
   synchronized void stop() {
     stops.forEach(Runnable::run);

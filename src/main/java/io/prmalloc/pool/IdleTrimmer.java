@@ -43,6 +43,9 @@ final class IdleTrimmer implements Runnable {
   private final LongSupplier clock;
   private final CountDownLatch stopped = new CountDownLatch(1);
 
+  /** Null if somebody else runs it. */
+  private Thread thread;
+
   private long seenChanges;
   private long seenNanos;
   private boolean trimmed;
@@ -63,9 +66,9 @@ final class IdleTrimmer implements Runnable {
   /** Starts the thread. */
   static IdleTrimmer start(Target target, Duration idle) {
     IdleTrimmer trimmer = new IdleTrimmer(target, idle, System::nanoTime);
-    Thread thread = new Thread(trimmer, "prmalloc-idle-trim");
-    thread.setDaemon(true);
-    thread.start();
+    trimmer.thread = new Thread(trimmer, "prmalloc-idle-trim");
+    trimmer.thread.setDaemon(true);
+    trimmer.thread.start();
     return trimmer;
   }
 
@@ -109,8 +112,13 @@ final class IdleTrimmer implements Runnable {
     }
   }
 
-  /** Ends the thread, without waiting for it. */
+  /** Ends the thread, without waiting for it: see {@link #join}. */
   void stop() {
     stopped.countDown();
+  }
+
+  /** Returns when the thread has ended, or at once on that thread. After {@link #stop}. */
+  void join() {
+    Upkeep.join(thread);
   }
 }

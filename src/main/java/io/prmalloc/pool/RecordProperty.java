@@ -18,7 +18,7 @@ final class RecordProperty {
   // on.
   //
   // Nobody closes such a recording but its pool, and few programs close their pools. When the JVM
-  // ends in order, a shutdown hook writes what is still in memory.
+  // ends in order, a shutdown hook writes what is still in memory; it goes with the pool.
 
   static final String NAME = "prmalloc.record";
 
@@ -41,13 +41,24 @@ final class RecordProperty {
     boolean started = false;
     try {
       Recording recording = record(pool, value);
-      Runtime.getRuntime().addShutdownHook(new Thread(recording::close, "prmalloc-recording-end"));
+      Thread hook = new Thread(recording::close, "prmalloc-recording-end");
+      Runtime.getRuntime().addShutdownHook(hook);
+      pool.afterClose(() -> forget(hook));
       started = true;
       return pool;
     } finally {
       if (!started) {
         pool.close();
       }
+    }
+  }
+
+  /** A hook keeps its class loader. */
+  private static void forget(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException jvmEnds) {
+      // It runs.
     }
   }
 

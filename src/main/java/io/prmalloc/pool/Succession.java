@@ -49,10 +49,10 @@ final class Succession {
   /**
    * The planner has a plan. If this fails the pool goes on as before, and the planner learns anew.
    *
-   * @return whether a plan serves now; false of a pool that is closed
+   * @return whether a plan serves now; true of a pool that is closed, which needs none
    */
   boolean first(LifetimePlan made) {
-    return serve(choose(made), false);
+    return pool.isClosed() || serve(choose(made), false) || pool.isClosed();
   }
 
   private KeptPool choose(LifetimePlan made) {

@@ -6,12 +6,12 @@ import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
 import io.prmalloc.DeferredFreeSubAllocator;
-import io.prmalloc.Isolation;
 import io.prmalloc.OutOfLine;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.PlannerExecutor;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
 import io.prmalloc.recording.RecordingOptions;
@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -65,7 +66,9 @@ public final class TensorPoolAllocator extends QuickWay {
 
   private final DeferredFreeSubAllocator memory;
   private final MemoryPlanner planner;
-  private final Executor executor;
+
+  /** Ends with the pool; unused if the builder was given an executor. */
+  private final PlannerExecutor ownExecutor = new PlannerExecutor();
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -93,10 +96,16 @@ public final class TensorPoolAllocator extends QuickWay {
   /** Whether all memory went, or was refused. Under the lifecycle's lock. */
   private boolean released;
 
+  /** Whether those who wait for the close have heard of it. */
+  private final AtomicBoolean ended = new AtomicBoolean();
+
+  /** Run once the pool is closed. */
+  private volatile Runnable afterClose = () -> {};
+
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.memory = new DeferredFreeSubAllocator(builder.source());
-    this.executor = builder.executor();
-    this.planner = builder.makePlanner();
+    Executor executor = builder.executor() != null ? builder.executor() : ownExecutor;
+    this.planner = builder.makePlanner(executor);
     this.retired = new RetiredBins(lifecycle, executor);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
@@ -233,7 +242,7 @@ public final class TensorPoolAllocator extends QuickWay {
         table != null
             && !watch.isObserved()
             && !steps.implicit().isServing()
-            && outside.isolation().equals(Isolation.NONE);
+            && outside.isolation().isNone();
     openTo(open ? table.ready() : null);
   }
 
@@ -454,6 +463,15 @@ public final class TensorPoolAllocator extends QuickWay {
     return PoolReport.of(snapshot(), small.slabs(), countedBins(), steps.kinds());
   }
 
+  /** Has something done when the pool is closed; replaces what was to be done before. */
+  void afterClose(Runnable value) {
+    afterClose = value;
+  }
+
+  /**
+   * {@inheritDoc} Returns when the threads that worked for this pool have ended, and so may wait
+   * for planning that goes on.
+   */
   @Override
   public void close() {
     lifecycle.lock();
@@ -466,7 +484,23 @@ public final class TensorPoolAllocator extends QuickWay {
     } finally {
       lifecycle.unlock();
     }
-    watch.poolClosed();
+    closedNow();
+  }
+
+  /** Without the lifecycle's lock, which those threads may want. */
+  private void closedNow() {
+    if (ended.compareAndSet(false, true)) {
+      try {
+        watch.poolClosed();
+      } finally {
+        try {
+          housekeeping.join();
+          ownExecutor.close();
+        } finally {
+          afterClose.run();
+        }
+      }
+    }
     memory.returnAll(name());
   }
 
@@ -488,8 +522,7 @@ public final class TensorPoolAllocator extends QuickWay {
     } finally {
       lifecycle.unlock();
     }
-    watch.poolClosed();
-    memory.returnAll(name());
+    closedNow();
   }
 
   /** Goes on where the last call failed. */

@@ -68,10 +68,8 @@ public final class TensorPoolBuilder {
     return maxOversize;
   }
 
+  /** Null if each pool is to have one of its own. */
   Executor executor() {
-    if (executor == null) {
-      executor = MemoryPlannerFactory.newPlannerExecutor();
-    }
     return executor;
   }
 
@@ -174,11 +172,8 @@ public final class TensorPoolBuilder {
     return beanName;
   }
 
-  MemoryPlanner makePlanner() {
-    if (planner != null) {
-      return planner;
-    }
-    return MemoryPlannerFactory.create(settings(), executor());
+  MemoryPlanner makePlanner(Executor runs) {
+    return planner != null ? planner : MemoryPlannerFactory.create(settings(), runs);
   }
 
   /**
@@ -220,8 +215,8 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * What runs the packing; default a daemon thread of its own that goes when idle. {@code
-   * Runnable::run} packs within the close of a step.
+   * What runs the packing; default a daemon thread of its own that goes when idle, or when the pool
+   * is closed. {@code Runnable::run} packs within the close of a step. Stays the caller's.
    *
    * <p>Threading: not safe.
    */

@@ -22,7 +22,34 @@ final class Upkeep {
 
   private static final Logger LOGGER = System.getLogger(Upkeep.class.getName());
 
-  private static final ScheduledThreadPoolExecutor THREAD = newThread();
+  /** Under the lock of this class; null while nobody is looked after. */
+  private static Worker worker;
+
+  /** Under the lock of this class; the thread of the worker before, or null. */
+  private static Thread ending;
+
+  /** The thread, while there is one. */
+  private static final class Worker {
+    private final ScheduledThreadPoolExecutor executor =
+        new ScheduledThreadPoolExecutor(1, this::newThread);
+    private volatile Thread thread;
+    private int users;
+
+    Worker() {
+      executor.setKeepAliveTime(1, TimeUnit.SECONDS);
+      executor.allowCoreThreadTimeOut(true);
+      executor.setRemoveOnCancelPolicy(true);
+    }
+
+    private Thread newThread(Runnable work) {
+      Thread made = new Thread(work, "prmalloc-upkeep");
+      made.setDaemon(true);
+      // It may outlive the pool that was first, and must not keep what that one's maker loads from.
+      made.setContextClassLoader(Upkeep.class.getClassLoader());
+      thread = made;
+      return made;
+    }
+  }
 
   /** Who is looked after. */
   interface Target {
@@ -42,28 +69,15 @@ final class Upkeep {
   }
 
   private final WeakReference<? extends Target> target;
+  private final Worker user;
 
   // Under the lock of this object.
   private Future<?> looks;
   private boolean stopped;
 
-  private Upkeep(Target target) {
+  private Upkeep(Target target, Worker user) {
     this.target = new WeakReference<>(target);
-  }
-
-  private static ScheduledThreadPoolExecutor newThread() {
-    ScheduledThreadPoolExecutor executor =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "prmalloc-upkeep");
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.setKeepAliveTime(1, TimeUnit.SECONDS);
-    executor.allowCoreThreadTimeOut(true);
-    executor.setRemoveOnCancelPolicy(true);
-    return executor;
+    this.user = user;
   }
 
   /**
@@ -72,13 +86,19 @@ final class Upkeep {
    * @param target held weakly
    */
   static Runnable start(Target target, Duration period) {
-    Upkeep upkeep = new Upkeep(target);
-    upkeep.schedule(period.toNanos());
-    return upkeep::stop;
+    synchronized (Upkeep.class) {
+      if (worker == null) {
+        worker = new Worker();
+      }
+      Upkeep upkeep = new Upkeep(target, worker);
+      upkeep.schedule(period.toNanos());
+      worker.users++;
+      return upkeep::stop;
+    }
   }
 
   private synchronized void schedule(long nanos) {
-    looks = THREAD.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
+    looks = user.executor.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
   }
 
   private void look() {
@@ -94,11 +114,49 @@ final class Upkeep {
     }
   }
 
-  /** Ends it, without waiting for a look that goes on. */
-  private synchronized void stop() {
-    if (!stopped) {
+  /** Ends it, without waiting for a look that goes on, and the thread too if it was the last. */
+  private void stop() {
+    synchronized (this) {
+      if (stopped) {
+        return;
+      }
       stopped = true;
       looks.cancel(false);
+    }
+    leave(user);
+  }
+
+  private static synchronized void leave(Worker user) {
+    user.users--;
+    if (user.users == 0) {
+      user.executor.shutdown();
+      ending = user.thread;
+      worker = null;
+    }
+  }
+
+  /** Returns when the thread that went with the last who was looked after has ended. */
+  static void join() {
+    Thread last;
+    synchronized (Upkeep.class) {
+      last = ending;
+      ending = null;
+    }
+    join(last);
+  }
+
+  /**
+   * Waits for a thread to end; not if it is null or the calling one, nor if that is interrupted,
+   * which stays so.
+   */
+  static void join(Thread thread) {
+    if (thread == null || thread == Thread.currentThread()) {
+      return;
+    }
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

@@ -1,13 +1,17 @@
 package io.prmalloc.lifetime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class MemoryPlannerFactoryTest {
@@ -46,5 +50,56 @@ class MemoryPlannerFactoryTest {
     done.await();
     assertEquals(2, threads.size());
     assertSame(threads.get(0), threads.get(1));
+  }
+
+  @Test
+  void shouldWaitForTheTaskThatRunsAndDropTheRestWhenClosed() throws InterruptedException {
+    PlannerExecutor executor = MemoryPlannerFactory.newPlannerExecutor();
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch closing = new CountDownLatch(1);
+    AtomicReference<Thread> thread = new AtomicReference<>();
+    AtomicBoolean ended = new AtomicBoolean();
+    AtomicBoolean dropped = new AtomicBoolean(true);
+    executor.execute(
+        () -> {
+          thread.set(Thread.currentThread());
+          running.countDown();
+          awaitUninterruptibly(closing);
+          ended.set(true);
+        });
+    executor.execute(() -> dropped.set(false));
+    running.await();
+    Thread closer = new Thread(executor::close);
+    closer.start();
+    while (closer.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    closing.countDown();
+    closer.join();
+    assertTrue(ended.get());
+    assertFalse(thread.get().isAlive());
+    executor.execute(() -> dropped.set(false));
+    executor.close();
+    assertTrue(dropped.get());
+  }
+
+  @Test
+  void shouldNotWaitForItselfWhenATaskCloses() throws InterruptedException {
+    PlannerExecutor executor = MemoryPlannerFactory.newPlannerExecutor();
+    CountDownLatch closed = new CountDownLatch(1);
+    executor.execute(
+        () -> {
+          executor.close();
+          closed.countDown();
+        });
+    closed.await();
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 }
