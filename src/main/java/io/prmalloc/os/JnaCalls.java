@@ -1,10 +1,14 @@
 package io.prmalloc.os;
 
+import com.sun.jna.FunctionMapper;
+import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Native calls through JNA's direct mapping, for 64-bit Linux. Making one loads JNA's native
@@ -33,13 +37,30 @@ final class JnaCalls implements NativeCalls {
   private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
 
   /**
+   * Binds a class's native methods to the functions of the process itself, and not of "libc" by
+   * name, so that a preloaded malloc is the one we ask.
+   */
+  private static void register(Class<?> functions) {
+    // With options that only we have JNA makes an object that nobody else uses.
+    Map<String, Object> own = Map.of(Library.OPTION_FUNCTION_MAPPER, new PlainNames());
+    NativeBindings.bind(functions, NativeLibrary.getInstance(null, own));
+  }
+
+  /** Names are what they are in C. */
+  private static final class PlainNames implements FunctionMapper {
+    @Override
+    public String getFunctionName(NativeLibrary library, Method method) {
+      return method.getName();
+    }
+  }
+
+  /**
    * The C functions, with the C names. Only primitives and arrays of them: anything else makes JNA
    * convert.
    */
   private static final class Libc {
     static {
-      // The process itself and not "libc" by name, so that a preloaded malloc is the one we ask.
-      Native.register(Libc.class, NativeLibrary.getProcess());
+      register(Libc.class);
     }
 
     private Libc() {}
@@ -70,13 +91,13 @@ final class JnaCalls implements NativeCalls {
 
   /** Of its own, because other C libraries than glibc lack it, and one missing name spoils all. */
   private static final class Glibc {
-    static final boolean AVAILABLE = register();
+    static final boolean AVAILABLE = bind();
 
     private Glibc() {}
 
-    private static boolean register() {
+    private static boolean bind() {
       try {
-        Native.register(Glibc.class, NativeLibrary.getProcess());
+        JnaCalls.register(Glibc.class);
         return true;
       } catch (UnsatisfiedLinkError missing) {
         return false;
@@ -173,7 +194,9 @@ final class JnaCalls implements NativeCalls {
 
   @Override
   public MallocCalls malloc(String libraryName) {
-    return new LoadedMalloc(LoadedLibrary.load(libraryName));
+    try (LoadedLibrary library = LoadedLibrary.load(libraryName)) {
+      return new LoadedMalloc(library);
+    }
   }
 
   @Override

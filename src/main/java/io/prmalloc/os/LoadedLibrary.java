@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  *
  * <p>Threading: any thread.
  */
-final class LoadedLibrary {
+final class LoadedLibrary implements AutoCloseable {
 
   // A library that lacks a function is not told by the linker: it looks on in the libraries that
   // this one depends on, so every library on earth seems to have a posix_memalign, the C library's.
@@ -43,10 +43,16 @@ final class LoadedLibrary {
   // preloaded. Of a malloc that would be half of a replacement: a C++ library that comes later, an
   // inference engine say, would take operator new from here and give back to the C library. 1 is
   // RTLD_LAZY, without RTLD_GLOBAL.
-  private static final int LAZY_AND_LOCAL = 1;
+  //
+  // They are never unloaded (RTLD_NODELETE, 0x1000): a malloc leaves code to be run when threads
+  // end. So JNA's object need not be kept. It must not, for a thread of JNA lives as long as there
+  // is one, and keeps our class loader with it: whoever opens a library closes it when it has the
+  // functions, which stay usable.
+  private static final int LAZY_LOCAL_AND_FOR_EVER = 1 | 0x1000;
 
   /** How libraries are opened: for those alone who ask for them. */
-  static final Map<String, Object> OPEN_LOCAL = Map.of(Library.OPTION_OPEN_FLAGS, LAZY_AND_LOCAL);
+  static final Map<String, Object> OPEN_LOCAL =
+      Map.of(Library.OPTION_OPEN_FLAGS, LAZY_LOCAL_AND_FOR_EVER);
 
   /**
    * The C++ runtime, in memory before any other malloc is. If a malloc that brings its own operator
@@ -57,16 +63,11 @@ final class LoadedLibrary {
   private static final class CxxRuntime {
     private static final String SONAME = "libstdc++.so.6";
 
-    /** Held, for else it would be unloaded. */
-    @SuppressWarnings("UnusedVariable")
-    private static final NativeLibrary LIBRARY = open();
-
-    private static NativeLibrary open() {
+    static {
       try {
-        return NativeLibrary.getInstance(SONAME, OPEN_LOCAL);
+        NativeLibrary.getInstance(SONAME, OPEN_LOCAL).close();
       } catch (LinkageError absent) {
         // Then nobody here is written in C++.
-        return null;
       }
     }
 
@@ -136,6 +137,12 @@ final class LoadedLibrary {
   /** The file, or what the linker finds the file by. */
   String path() {
     return library.getFile() == null ? library.getName() : library.getFile().getPath();
+  }
+
+  /** Lets JNA forget the library, which stays loaded; no more functions can be asked for. */
+  @Override
+  public void close() {
+    library.close();
   }
 
   /** A function, whoever has it. */

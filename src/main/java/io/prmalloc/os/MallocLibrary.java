@@ -2,7 +2,6 @@ package io.prmalloc.os;
 
 import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
-import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import java.util.HashMap;
 import java.util.Map;
@@ -54,9 +53,12 @@ public abstract class MallocLibrary {
     if (!name.equals("jemalloc") && !name.equals("mimalloc")) {
       throw new IllegalArgumentException("library `" + name + "` is not jemalloc or mimalloc");
     }
-    LoadedLibrary library = LoadedLibrary.load(name);
-    String prefix = library.prefix("malloc", "free");
-    return name.equals("jemalloc") ? new Jemalloc(library, prefix) : new Mimalloc(library, prefix);
+    try (LoadedLibrary library = LoadedLibrary.load(name)) {
+      String prefix = library.prefix("malloc", "free");
+      return name.equals("jemalloc")
+          ? new Jemalloc(library, prefix)
+          : new Mimalloc(library, prefix);
+    }
   }
 
   /**
@@ -89,7 +91,7 @@ public abstract class MallocLibrary {
     FunctionMapper mapper = (owner, method) -> prefix + method.getName();
     Map<String, Object> options = new HashMap<>(LoadedLibrary.OPEN_LOCAL);
     options.put(Library.OPTION_FUNCTION_MAPPER, mapper);
-    Native.register(calls, NativeLibrary.getInstance(library.path(), options));
+    NativeBindings.bind(calls, NativeLibrary.getInstance(library.path(), options));
   }
 
   private static final class JemallocCalls {

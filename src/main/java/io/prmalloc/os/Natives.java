@@ -3,6 +3,9 @@ package io.prmalloc.os;
 import com.sun.jna.Native;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 
 /**
  * Chooses how this JVM makes native calls, the first time somebody needs one and not before: who
@@ -21,6 +24,9 @@ final class Natives {
 
   private static volatile boolean chosen;
 
+  /** Null until native calls are released. */
+  private static volatile NativeCalls released;
+
   private static final class Holder {
     static final NativeCalls CALLS =
         load(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
@@ -30,11 +36,25 @@ final class Natives {
 
   /** The native calls of this JVM, or their stand-in. */
   static NativeCalls calls() {
+    NativeCalls stand = released;
+    if (stand != null) {
+      return stand;
+    }
     NativeCalls calls = Holder.CALLS;
     if (!chosen) {
       chosen = true;
     }
     return calls;
+  }
+
+  /** Ends native calls for good. Loads nothing. */
+  static void release() {
+    if (chosen && released == null) {
+      released = new FallbackCalls("native calls were released", null);
+      if (Holder.CALLS instanceof JnaCalls) {
+        NativeBindings.unbindAll();
+      }
+    }
   }
 
   /** Whether somebody needed native calls before, so that one more loads nothing. */
@@ -64,11 +84,44 @@ final class Natives {
           "native calls are made on 64-bit Linux, and this is " + system + " on " + processor,
           null);
     }
+    return onThreadOfItsOwn(Natives::throughJna);
+  }
+
+  private static NativeCalls throughJna() {
     try {
       return new JnaCalls();
     } catch (LinkageError unreachable) {
       return new FallbackCalls(
           "JNA does not work in this JVM: " + unreachable.getMessage(), unreachable);
+    }
+  }
+
+  /**
+   * Runs something where what JNA leaves in thread-local variables goes at once. The threads that
+   * it starts, one of its own and one of the JDK's that waits for a process, inherit a context
+   * class loader that keeps no application.
+   */
+  private static NativeCalls onThreadOfItsOwn(Supplier<NativeCalls> making) {
+    FutureTask<NativeCalls> made = new FutureTask<>(making::get);
+    Thread thread = new Thread(made, "prmalloc-native-calls");
+    thread.setDaemon(true);
+    thread.setContextClassLoader(null);
+    thread.start();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return made.get();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException e) {
+          throw Rethrow.unchecked(e.getCause());
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

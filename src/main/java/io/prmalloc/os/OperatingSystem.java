@@ -134,6 +134,16 @@ public final class OperatingSystem {
   }
 
   /**
+   * Has JNA forget our native methods, so that they do not keep our class loader; native calls do
+   * not work from then on. For {@code Prmalloc.shutdown}.
+   *
+   * <p>Threading: any thread, when no region is in use that did not come from direct buffers.
+   */
+  public static void releaseNativeCalls() {
+    Natives.release();
+  }
+
+  /**
    * Whether native calls work here, and making one does not make the JVM print a warning that was
    * not there before: JDK 24 and later warn when JNA is loaded without {@code
    * --enable-native-access}.
