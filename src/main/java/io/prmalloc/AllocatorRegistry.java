@@ -28,7 +28,7 @@ import java.util.stream.Collectors;
  *
  * <p>Threading: any thread.
  */
-public final class AllocatorRegistry {
+public final class AllocatorRegistry implements AutoCloseable {
 
   // Under one lock, factories included: they are called once each. The lock is reentrant, so a
   // factory may ask for the allocator it wraps; one that asks for its own would do so for ever and
@@ -59,6 +59,11 @@ public final class AllocatorRegistry {
   }
 
   private final List<Entry> entries = new ArrayList<>();
+
+  /** Those whose allocators are made, in that order. Under the lock of the entries. */
+  private final List<Entry> made = new ArrayList<>();
+
+  private boolean closed;
   private final Supplier<String> override;
 
   /** An empty registry. Threading: any thread. */
@@ -75,8 +80,8 @@ public final class AllocatorRegistry {
   }
 
   /**
-   * The process's registry, filled at the first call. Its allocators live as long as the process:
-   * do not close them.
+   * The process's registry, filled at the first call. Its allocators are everybody's: do not close
+   * them. {@link Prmalloc#shutdown} does, and the next call makes another registry.
    *
    * <p>Threading: any thread.
    *
@@ -88,6 +93,20 @@ public final class AllocatorRegistry {
       global = load(Thread.currentThread().getContextClassLoader());
     }
     return global;
+  }
+
+  /** Closes the global registry, if there is one. */
+  static void closeGlobal() {
+    AllocatorRegistry last;
+    synchronized (AllocatorRegistry.class) {
+      last = global;
+    }
+    if (last != null) {
+      last.close();
+      synchronized (AllocatorRegistry.class) {
+        global = null;
+      }
+    }
   }
 
   /** A registry of what a class loader finds, and the one of this class. */
@@ -140,6 +159,7 @@ public final class AllocatorRegistry {
    * @param factory makes the allocator when it is first asked for
    * @throws NullPointerException if {@code name} or {@code factory} is null
    * @throws IllegalArgumentException if {@code name} is blank, or registered with this priority
+   * @throws IllegalStateException if the registry is closed
    */
   public void register(String name, int priority, Supplier<? extends Allocator> factory) {
     Objects.requireNonNull(name, "name");
@@ -148,6 +168,7 @@ public final class AllocatorRegistry {
       throw new IllegalArgumentException("name `" + name + "` is blank");
     }
     synchronized (entries) {
+      checkOpen();
       for (Entry entry : entries) {
         if (entry.priority == priority && entry.name.equals(name)) {
           throw new IllegalArgumentException("allocator " + entry + " is registered already");
@@ -163,10 +184,11 @@ public final class AllocatorRegistry {
    * <p>Threading: any thread; the first call may wait for the allocator to be made.
    *
    * @throws IllegalStateException if none is registered, the system property names an unknown one,
-   *     or the factory fails; in the last case the next call tries again
+   *     the registry is closed, or the factory fails; in the last case the next call tries again
    */
   public Allocator allocator() {
     synchronized (entries) {
+      checkOpen();
       String name = override.get();
       Entry best = best(name);
       if (best != null) {
@@ -188,16 +210,56 @@ public final class AllocatorRegistry {
    * @throws NullPointerException if {@code name} is null
    * @throws IllegalArgumentException if there is none of this name; the message lists those there
    *     are
-   * @throws IllegalStateException if the factory fails; the next call tries again
+   * @throws IllegalStateException if the registry is closed, or the factory fails; in the last case
+   *     the next call tries again
    */
   public Allocator allocator(String name) {
     Objects.requireNonNull(name, "name");
     synchronized (entries) {
+      checkOpen();
       Entry best = best(name);
       if (best == null) {
         throw new IllegalArgumentException("no allocator is named `" + name + "`; " + known());
       }
       return made(best);
+    }
+  }
+
+  /**
+   * Closes the allocators that were made, the last one first; the registry is of no use from then
+   * on. What is registered but was never asked for is not made. A second time it does nothing.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if an allocator cannot be closed, because memory of it is in use;
+   *     those that can be are closed, and another call tries the rest again
+   */
+  @Override
+  public void close() {
+    IllegalStateException stillInUse = null;
+    synchronized (entries) {
+      closed = true;
+      for (int i = made.size() - 1; i >= 0; i--) {
+        try {
+          made.get(i).made.close();
+          made.remove(i);
+        } catch (IllegalStateException refused) {
+          if (stillInUse == null) {
+            stillInUse = refused;
+          } else {
+            stillInUse.addSuppressed(refused);
+          }
+        }
+      }
+    }
+    if (stillInUse != null) {
+      throw stillInUse;
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the registry is closed");
     }
   }
 
@@ -220,7 +282,7 @@ public final class AllocatorRegistry {
             + entries.stream().map(Entry::toString).sorted().collect(Collectors.joining(", "));
   }
 
-  private static Allocator made(Entry entry) {
+  private Allocator made(Entry entry) {
     if (entry.made == null) {
       if (entry.beingMade) {
         throw new IllegalStateException("factory of allocator " + entry + " asks for itself");
@@ -228,6 +290,7 @@ public final class AllocatorRegistry {
       entry.beingMade = true;
       try {
         entry.made = make(entry);
+        made.add(entry);
       } finally {
         entry.beingMade = false;
       }

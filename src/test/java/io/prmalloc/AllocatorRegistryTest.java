@@ -206,6 +206,35 @@ class AllocatorRegistryTest {
         assertThrows(IllegalStateException.class, global::allocator).getMessage());
   }
 
+  @Test
+  void shouldCloseWhatItMadeWhenClosed() {
+    registry.register("first", 2, () -> new CpuAllocator(SubAllocator.direct()));
+    registry.register("second", 1, () -> new CpuAllocator(SubAllocator.direct()));
+    registry.register(
+        "never",
+        0,
+        () -> {
+          throw new AssertionError("made to be closed");
+        });
+    Allocator first = registry.allocator("first");
+    Allocator second = registry.allocator("second");
+    Allocation open = first.allocate(100);
+    String message = assertThrows(IllegalStateException.class, registry::close).getMessage();
+    assertEquals("allocator cpu still has 1 allocations of 100 bytes in use", message);
+    assertThrows(IllegalStateException.class, () -> second.allocate(1));
+    open.close();
+    registry.close();
+    registry.close();
+    assertThrows(IllegalStateException.class, () -> first.allocate(1));
+    assertEquals(
+        "the registry is closed",
+        assertThrows(IllegalStateException.class, registry::allocator).getMessage());
+    assertThrows(IllegalStateException.class, () -> registry.allocator("first"));
+    assertThrows(
+        IllegalStateException.class,
+        () -> registry.register("late", 1, AllocatorRegistryTest::make));
+  }
+
   /** A provider as others write it. */
   public static final class OtherProvider implements AllocatorFactory {
 
