@@ -1,6 +1,7 @@
 package io.prmalloc.kept;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -80,18 +81,31 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
    * @throws IllegalStateException if Jackson is not on the class path
    */
   public static KeptPlan load(Path file) throws IOException {
-    long bytes = Files.size(file);
-    if (bytes > MAX_FILE_BYTES) {
-      throw new PlanFormatException(
-          file + ": " + bytes + " bytes are more than a plan has; the most is " + MAX_FILE_BYTES);
+    return load(file, MAX_FILE_BYTES);
+  }
+
+  /** {@link #load(Path)} of at most so many bytes, less than 2 GiB - 1. */
+  static KeptPlan load(Path file, long maxBytes) throws IOException {
+    byte[] text;
+    // What is no regular file, or grows meanwhile, has more bytes than it says.
+    try (InputStream in = Files.newInputStream(file)) {
+      long bytes = Files.size(file);
+      text = bytes > maxBytes ? new byte[0] : in.readNBytes((int) maxBytes + 1);
+      checkSize(file, Math.max(bytes, text.length), maxBytes);
     }
-    byte[] text = Files.readAllBytes(file);
     try {
       return PlanReader.read(text);
     } catch (PlanFormatException e) {
       throw new PlanFormatException(file, e);
     } catch (NoClassDefFoundError e) {
       throw withoutJackson(e);
+    }
+  }
+
+  private static void checkSize(Path file, long bytes, long most) {
+    if (bytes > most) {
+      throw new PlanFormatException(
+          file + ": " + bytes + " bytes are more than a plan has; the most is " + most);
     }
   }
 

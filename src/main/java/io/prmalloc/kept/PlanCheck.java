@@ -1,5 +1,6 @@
 package io.prmalloc.kept;
 
+import io.prmalloc.Isolation;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -22,6 +23,15 @@ final class PlanCheck {
   private static final long MAX_REQUEST_BYTES = Integer.MAX_VALUE;
   private static final long MAX_ALIGNMENT = 1 << 30;
 
+  /** The most bytes of a chunk: twice the largest request, header and rounding included. */
+  private static final long MAX_CHUNK_BYTES = 1L << 32;
+
+  /** The most bytes that a request has beside its own: those of canaries. */
+  private static final long MAX_ROOM_BYTES = Isolation.NONE.withCanaries(true).roomBytes();
+
+  /** So many times what its requests have side by side is the most that the bytes of a step are. */
+  private static final int MAX_SPREAD = 2;
+
   /** The most bytes a plan may have: the address space of a process. */
   private static final long MAX_BYTES = 1L << 47;
 
@@ -36,30 +46,38 @@ final class PlanCheck {
   static void check(KeptStep step) {
     long[] sizes = step.sizesBytes();
     int[] ends = step.ends();
+    long[] offsets = step.offsets();
+    long sideBySide = 0;
     if (sizes.length == 0) {
       throw new PlanFormatException("a step without requests");
     }
-    if (ends.length != sizes.length || step.offsets().length != sizes.length) {
+    if (ends.length != sizes.length || offsets.length != sizes.length) {
       throw new PlanFormatException(
           "a step has "
               + sizes.length
               + " sizes, "
               + ends.length
               + " ends and "
-              + step.offsets().length
+              + offsets.length
               + " offsets");
     }
     for (int request = 0; request < sizes.length; request++) {
       checkRange("size of request " + request, sizes[request], 1, MAX_REQUEST_BYTES);
       checkRange("end of request " + request, ends[request], request + 1L, sizes.length);
+      checkRange(
+          "offset of request " + request, offsets[request], 0, Long.MAX_VALUE - sizes[request]);
+      sideBySide += (sizes[request] + MAX_ROOM_BYTES + STEP_ALIGNMENT - 1) & -STEP_ALIGNMENT;
     }
     OffsetsAssignment plan;
     try {
-      plan = OffsetsAssignment.of(step.records(), step.offsets(), STEP_ALIGNMENT);
+      plan = OffsetsAssignment.of(step.records(), offsets, STEP_ALIGNMENT);
     } catch (IllegalArgumentException e) {
       throw new PlanFormatException(e.getMessage());
     }
     checkRange("bytes of a step", plan.totalBytes(), 0, MAX_BYTES);
+    // No planner leaves more room than the tensors take: what lies further apart is memory that
+    // nobody asked for.
+    checkRange("bytes of a step", plan.totalBytes(), 0, MAX_SPREAD * sideBySide);
     PlanValidator.fault(step.records(), plan)
         .ifPresent(
             fault -> {
@@ -80,6 +98,7 @@ final class PlanCheck {
     if (reservedBlocks.size() != plan.bins().size()) {
       throw new PlanFormatException("blocks are not given for each bin");
     }
+    int maxIndex = LifetimePolicy.index(MAX_CHUNK_BYTES, interval);
     Set<Integer> indices = new HashSet<>();
     plan.bins().forEach(bin -> indices.add(bin.index()));
     long total = 0;
@@ -88,7 +107,7 @@ final class PlanCheck {
     long last = -1;
     for (int position = 0; position < plan.bins().size(); position++) {
       BinPlan bin = plan.bins().get(position);
-      checkRange("index of a bin", bin.index(), last + 1, Integer.MAX_VALUE - 1);
+      checkRange("index of a bin", bin.index(), last + 1, maxIndex);
       last = bin.index();
       long chunkBytes = LifetimePolicy.chunkBytes(bin.index(), interval);
       checkRange("chunkBytes of bin " + last, bin.chunkBytes(), chunkBytes, chunkBytes);
@@ -100,10 +119,14 @@ final class PlanCheck {
         throw new PlanFormatException(
             "alignment of bin " + last + " is " + bin.alignment() + ", not a power of two");
       }
+      Set<Integer> targets = new HashSet<>();
       for (int target : bin.virtualTargets()) {
         checkRange("borrowsFrom of bin " + last, target, last + 1, Integer.MAX_VALUE);
         if (!indices.contains(target)) {
           throw new PlanFormatException("bin " + last + " borrows from no bin, " + target);
+        }
+        if (!targets.add(target)) {
+          throw new PlanFormatException("bin " + last + " borrows twice from bin " + target);
         }
       }
       blocks += reserved;

@@ -28,6 +28,9 @@ final class PlanReader {
   /** The most numbers in a list: requests of a step, bins of a pool. */
   private static final int MAX_LIST = 1 << 20;
 
+  /** The most characters of a text from the file in a message. */
+  private static final int MAX_SHOWN = 80;
+
   private final JsonParser json;
 
   private PlanReader(JsonParser json) {
@@ -39,13 +42,30 @@ final class PlanReader {
    */
   static KeptPlan read(byte[] text) {
     try (JsonParser parser = JSON.createParser(text)) {
-      return new PlanReader(parser).file();
-    } catch (JsonProcessingException e) {
-      throw new PlanFormatException(
-          "line " + e.getLocation().getLineNr() + ": " + e.getOriginalMessage());
+      return new PlanReader(parser).read();
     } catch (IOException e) {
       throw new PlanFormatException(e.getMessage());
     }
+  }
+
+  private KeptPlan read() throws IOException {
+    try {
+      return file();
+    } catch (JsonProcessingException e) {
+      throw new PlanFormatException(place() + ": " + e.getOriginalMessage());
+    }
+  }
+
+  /** The line and the field that are being read. */
+  private String place() {
+    String path = json.getParsingContext().pathAsPointer().toString();
+    String line = "line " + json.currentLocation().getLineNr();
+    return path.isEmpty() ? line : line + ", " + shown(path);
+  }
+
+  /** What is in a file may have any length; a message has not. */
+  private static String shown(String text) {
+    return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
   }
 
   private interface Field {
@@ -76,8 +96,11 @@ final class PlanReader {
   }
 
   private void expect(JsonToken wanted, JsonToken found) {
+    if (found == null) {
+      throw wrong("the text ends too early");
+    }
     if (found != wanted) {
-      throw wrong(found == null ? "the text ends too early" : wanted + " expected, not " + found);
+      throw new PlanFormatException(place() + ": " + wanted + " expected, not " + found);
     }
   }
 
@@ -86,7 +109,7 @@ final class PlanReader {
   }
 
   private PlanFormatException unknown(String name) {
-    return wrong("field '" + name + "' is not known");
+    return wrong("field '" + shown(name) + "' is not known");
   }
 
   private <T> T present(String name, T value) {
@@ -96,14 +119,22 @@ final class PlanReader {
     return value;
   }
 
-  private long number() throws IOException {
-    expect(JsonToken.VALUE_NUMBER_INT, json.currentToken());
-    return json.getLongValue();
+  private long number(String name) throws IOException {
+    return number(name, Long.MIN_VALUE, Long.MAX_VALUE);
   }
 
-  private int smallNumber() throws IOException {
+  private int smallNumber(String name) throws IOException {
+    return (int) number(name, Integer.MIN_VALUE, Integer.MAX_VALUE);
+  }
+
+  /** A number of the plan's own bounds or not: only that it fits the type is asked here. */
+  private long number(String name, long least, long most) throws IOException {
     expect(JsonToken.VALUE_NUMBER_INT, json.currentToken());
-    return json.getIntValue();
+    boolean fits = json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+    if (!fits || json.getLongValue() < least || json.getLongValue() > most) {
+      throw wrong(name + " is " + shown(json.getText()) + ", not from " + least + " to " + most);
+    }
+    return json.getLongValue();
   }
 
   private String text() throws IOException {
@@ -142,7 +173,7 @@ final class PlanReader {
     }
     if (!PlanWriter.FORMAT.equals(present("format", read.format))) {
       throw new PlanFormatException(
-          "format is '" + read.format + "', not '" + PlanWriter.FORMAT + "'");
+          "format is '" + shown(read.format) + "', not '" + PlanWriter.FORMAT + "'");
     }
     int version = present("version", read.version);
     KeptPlan plan = present("plan", read.plan);
@@ -153,7 +184,7 @@ final class PlanReader {
   }
 
   private int version() throws IOException {
-    int version = smallNumber();
+    int version = smallNumber("version");
     if (version < 1 || version > PlanWriter.VERSION) {
       throw wrong("version is " + version + "; 1 to " + PlanWriter.VERSION + " are understood");
     }
@@ -193,9 +224,9 @@ final class PlanReader {
     object(
         name -> {
           switch (name) {
-            case "intervalBytes" -> read.interval = smallNumber();
-            case "totalBytes" -> read.total = number();
-            case "concurrentSteps" -> read.concurrent = smallNumber();
+            case "intervalBytes" -> read.interval = smallNumber(name);
+            case "totalBytes" -> read.total = number(name);
+            case "concurrentSteps" -> read.concurrent = smallNumber(name);
             case "bins" -> {
               List<BinPlan> bins = new ArrayList<>();
               array(() -> bins.add(bin(reserved)));
@@ -227,14 +258,14 @@ final class PlanReader {
     object(
         name -> {
           switch (name) {
-            case "index" -> read.index = smallNumber();
-            case "chunkBytes" -> read.chunk = number();
-            case "alignment" -> read.alignment = number();
-            case "blocks" -> read.blocks = smallNumber();
-            case "reserved" -> read.reserved = smallNumber();
+            case "index" -> read.index = smallNumber(name);
+            case "chunkBytes" -> read.chunk = number(name);
+            case "alignment" -> read.alignment = number(name);
+            case "blocks" -> read.blocks = smallNumber(name);
+            case "reserved" -> read.reserved = smallNumber(name);
             case "borrowsFrom" -> {
               List<Integer> targets = new ArrayList<>();
-              array(() -> targets.add(smallNumber()));
+              array(() -> targets.add(smallNumber(name + "[" + targets.size() + "]")));
               read.targets = targets;
             }
             default -> throw unknown(name);
@@ -255,38 +286,39 @@ final class PlanReader {
           Object key;
           boolean implicit;
           long[] sizes;
-          long[] ends;
+          int[] ends;
           long[] offsets;
         };
     object(
         name -> {
           switch (name) {
             case "key" -> read.key = text();
-            case "intKey" -> read.key = smallNumber();
-            case "longKey" -> read.key = number();
+            case "intKey" -> read.key = smallNumber(name);
+            case "longKey" -> read.key = number(name);
             case "implicit" -> read.implicit = truth();
-            case "sizesBytes" -> read.sizes = numbers();
-            case "ends" -> read.ends = numbers();
-            case "offsets" -> read.offsets = numbers();
+            case "sizesBytes" -> read.sizes = numbers(name);
+            case "ends" -> read.ends = smallNumbers(name);
+            case "offsets" -> read.offsets = numbers(name);
             default -> throw unknown(name);
           }
         });
-    long[] ends = present("ends", read.ends);
-    int[] smallEnds = new int[ends.length];
-    for (int i = 0; i < ends.length; i++) {
-      smallEnds[i] = (int) Math.max(0, Math.min(ends[i], Integer.MAX_VALUE));
-    }
     return new KeptStep(
         read.key,
         read.implicit,
         present("sizesBytes", read.sizes),
-        smallEnds,
+        present("ends", read.ends),
         present("offsets", read.offsets));
   }
 
-  private long[] numbers() throws IOException {
+  private long[] numbers(String name) throws IOException {
     List<Long> numbers = new ArrayList<>();
-    array(() -> numbers.add(number()));
+    array(() -> numbers.add(number(name + "[" + numbers.size() + "]")));
     return numbers.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  private int[] smallNumbers(String name) throws IOException {
+    List<Integer> numbers = new ArrayList<>();
+    array(() -> numbers.add(smallNumber(name + "[" + numbers.size() + "]")));
+    return numbers.stream().mapToInt(Integer::intValue).toArray();
   }
 }

@@ -45,22 +45,13 @@ public final class PlanMemory {
   }
 
   static PlanMemory reserve(OffsetsAssignment plan, SubAllocator source, long maxRegionBytes) {
-    int[] byOffset =
-        Arrays.stream(IndexSort.ascending(plan.offsets()))
-            .filter(tensor -> plan.sizeBytes(tensor) > 0)
-            .toArray();
-    List<Long> cuts = cuts(plan, byOffset, maxRegionBytes);
+    List<Piece> pieces = pieces(plan, maxRegionBytes);
     // With room for all, or there might be no heap to note one that is there.
-    List<MemoryRegion> regions = new ArrayList<>(cuts.size());
+    List<MemoryRegion> regions = new ArrayList<>(pieces.size());
     boolean done = false;
     try {
-      int next = 0;
-      for (int i = 0; i + 1 < cuts.size(); i++) {
-        long end = cuts.get(i);
-        for (; next < byOffset.length && plan.offset(byOffset[next]) < cuts.get(i + 1); next++) {
-          end = Math.max(end, plan.offset(byOffset[next]) + plan.sizeBytes(byOffset[next]));
-        }
-        regions.add(source.alloc(plan.alignment(), end - cuts.get(i)));
+      for (Piece piece : pieces) {
+        regions.add(source.alloc(plan.alignment(), piece.bytes()));
       }
       done = true;
     } finally {
@@ -68,8 +59,40 @@ public final class PlanMemory {
         regions.forEach(source::free);
       }
     }
-    long[] starts = cuts.stream().limit(regions.size()).mapToLong(Long::longValue).toArray();
+    long[] starts = pieces.stream().mapToLong(Piece::start).toArray();
     return new PlanMemory(source, Collections.unmodifiableList(regions), starts);
+  }
+
+  /**
+   * How many bytes {@link #reserve(OffsetsAssignment, SubAllocator)} takes, 0 for a plan without.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if the plan is larger than a region and has no place to cut
+   */
+  public static long bytes(OffsetsAssignment plan) {
+    return pieces(plan, MemoryRegion.MAX_BYTES).stream().mapToLong(Piece::bytes).sum();
+  }
+
+  /** What is to be one region. */
+  private record Piece(long start, long bytes) {}
+
+  private static List<Piece> pieces(OffsetsAssignment plan, long maxRegionBytes) {
+    int[] byOffset =
+        Arrays.stream(IndexSort.ascending(plan.offsets()))
+            .filter(tensor -> plan.sizeBytes(tensor) > 0)
+            .toArray();
+    List<Long> cuts = cuts(plan, byOffset, maxRegionBytes);
+    List<Piece> pieces = new ArrayList<>();
+    int next = 0;
+    for (int i = 0; i + 1 < cuts.size(); i++) {
+      long end = cuts.get(i);
+      for (; next < byOffset.length && plan.offset(byOffset[next]) < cuts.get(i + 1); next++) {
+        end = Math.max(end, plan.offset(byOffset[next]) + plan.sizeBytes(byOffset[next]));
+      }
+      pieces.add(new Piece(cuts.get(i), end - cuts.get(i)));
+    }
+    return pieces;
   }
 
   /**

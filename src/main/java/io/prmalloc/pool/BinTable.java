@@ -59,6 +59,19 @@ final class BinTable {
   /** What every chunk is aligned to at least, so that the common request need not ask. */
   static final int MIN_ALIGNMENT = (int) Allocator.DEFAULT_ALIGNMENT;
 
+  // What things have on the heap, at most.
+
+  /** A block with its view and its place. */
+  private static final int BLOCK_HEAP_BYTES = 512;
+
+  /** A {@link ReadyWord}. */
+  private static final int WORD_HEAP_BYTES = 192;
+
+  /** What a size class has beside what each stripe knows of it. */
+  private static final int CLASS_HEAP_BYTES = 24;
+
+  private static final int REFERENCE_BYTES = 8;
+
   private final int intervalBytes;
   private final LifetimePlan plan;
   private final int[] blocks;
@@ -197,6 +210,22 @@ final class BinTable {
       bytes += strideBytes(plan.bins().get(position)) * blocks[position];
     }
     return bytes;
+  }
+
+  /**
+   * About how many bytes of the Java heap {@link #build} needs, and not less: known before anything
+   * is made, for the numbers of a plan may have come from anywhere.
+   */
+  static long heapBytes(LifetimePlan plan, int[] blocks) {
+    long all = Arrays.stream(blocks).asLongStream().sum();
+    long stripes = Stripes.many().count();
+    // Of each bin the blocks that it may have are a bit each, and it may begin with a word of its
+    // own.
+    long words = all / Long.SIZE + blocks.length + 1;
+    long classes = directClasses(plan);
+    return all * BLOCK_HEAP_BYTES
+        + words * (stripes * WORD_HEAP_BYTES + blocks.length * (long) Long.BYTES)
+        + classes * (stripes * REFERENCE_BYTES + CLASS_HEAP_BYTES);
   }
 
   private static Arena.Place[] placeChunks(BinPlan bin, int blocks, Arena.Layout layout) {

@@ -176,6 +176,11 @@ final class StepArena extends StepMemory {
    * @throws IllegalStateException if the plan is larger than a region and has no place to cut
    */
   static StepArena reserve(StepSequence sequence, StepPlan plan, SubAllocator source) {
+    // Asked as a whole: else the first regions would be taken although the last cannot be had.
+    long bytes = PlanMemory.bytes(plan.offsets());
+    if (bytes > source.bytesAvailable()) {
+      throw SourceBesideHeap.refusal(source, bytes);
+    }
     PlanMemory memory = PlanMemory.reserve(plan.offsets(), source);
     if (sequence.varies()
         && source.isResident()

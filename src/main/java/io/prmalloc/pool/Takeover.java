@@ -54,6 +54,9 @@ final class Takeover {
   /** A limit that leaves room for fewer arenas than this is in reach. */
   private static final int FAR_ARENAS = 4;
 
+  /** The tables of a plan may have this part of the Java heap. */
+  private static final int HEAP_PART = 2;
+
   /** Under a limit, chunks that are smaller share a region of so many bytes. */
   private static final long MIN_PART_BYTES = 1L << 20;
 
@@ -159,6 +162,7 @@ final class Takeover {
     if (bytes > source.bytesAvailable()) {
       throw SourceBesideHeap.refusal(source, bytes);
     }
+    checkHeap(BinTable.heapBytes(plan, blocks));
     BinTable table = prepare(plan, blocks, maxOversize);
     boolean complete = false;
     try {
@@ -172,6 +176,23 @@ final class Takeover {
       throw SourceBesideHeap.refusal(source, bytes);
     }
     return table;
+  }
+
+  /**
+   * Refuses a plan whose tables leave no heap for what they are to serve.
+   *
+   * @throws IllegalStateException if so; nothing was taken then
+   */
+  private static void checkHeap(long needed) {
+    long most = Runtime.getRuntime().maxMemory() / HEAP_PART;
+    if (needed > most) {
+      throw new IllegalStateException(
+          "the plan's blocks and size classes need "
+              + needed
+              + " bytes of the Java heap, not from 0 to "
+              + most
+              + ": start the JVM with a larger -Xmx");
+    }
   }
 
   /** Guard pages are around regions, so each block has one of its own. */

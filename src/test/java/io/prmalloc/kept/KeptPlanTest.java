@@ -3,6 +3,7 @@ package io.prmalloc.kept;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
@@ -13,6 +14,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -188,8 +191,57 @@ class KeptPlanTest {
   void shouldSayWhatIsWrong(String found, String replacement, String message) throws IOException {
     String text = saved();
     assertTrue(text.contains(found), text);
-    assertEquals(
-        message, refused(text.replaceFirst(java.util.regex.Pattern.quote(found), replacement)));
+    assertEquals(message, refused(text.replaceFirst(Pattern.quote(found), replacement)));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "ends.*?2|4294967296|line 29: ends[0] is 4294967296, not from -2147483648 to 2147483647",
+        "ends.*?2|-5|end of request 0 is -5, not from 1 to 3",
+        "offsets.*?0|9223372036854775744"
+            + "|offset of request 0 is 9223372036854775744, not from 0 to 9223372036854775707",
+        "offsets.*?0|6400|bytes of a step is 6500, not from 0 to 1024",
+        "index.*?0|1048568|index of a bin is 1048568, not from 0 to 1048567",
+        "index.*?0|-1|index of a bin is -1, not from 0 to 1048567",
+        "borrowsFrom.*?1|1, 1|bin 0 borrows twice from bin 1",
+        "longKey.*?7|9223372036854775808"
+            + "|line 41: longKey is 9223372036854775808, not from -9223372036854775808 to"
+            + " 9223372036854775807",
+        "sizesBytes.*?100|true|line 28, /plan/steps/0/sizesBytes/0: VALUE_NUMBER_INT expected,"
+            + " not VALUE_TRUE",
+      })
+  void shouldNameTheFieldItsValueAndTheBound(String place, String number, String message)
+      throws IOException {
+    // The first number of such a field.
+    String text = saved();
+    Matcher found = Pattern.compile("\"(" + place + ")\\b", Pattern.DOTALL).matcher(text);
+    assertTrue(found.find(), text);
+    int start = found.end() - place.replaceAll(".*\\?", "").length();
+    assertEquals(message, refused(text.substring(0, start) + number + text.substring(found.end())));
+  }
+
+  @Test
+  void shouldShowNoMoreThanTheBeginningOfALongText() throws IOException {
+    String text = saved();
+    String digits = "1".repeat(900);
+    String tooLarge = refused(text.replaceFirst("\"blocks\" : 2", "\"blocks\" : " + digits));
+    assertTrue(tooLarge.contains("blocks is " + "1".repeat(80) + "..., not from"), tooLarge);
+    String digitsMore = "1".repeat(2000);
+    String tooLong = refused(text.replaceFirst("\"blocks\" : 2", "\"blocks\" : " + digitsMore));
+    assertTrue(tooLong.contains("/plan/pool/bins/0/blocks: "), tooLong);
+    String format = refused(text.replace("prmalloc-plan", "x".repeat(100_000)));
+    assertEquals("format is '" + "x".repeat(80) + "...', not 'prmalloc-plan'", format);
+  }
+
+  @Test
+  void shouldNotReadWithoutEndWhatSaysThatItHasNoBytes() {
+    Path zeros = Path.of("/dev/zero");
+    assumeTrue(Files.isReadable(zeros));
+    String message =
+        assertThrows(PlanFormatException.class, () -> KeptPlan.load(zeros, 1000)).getMessage();
+    assertEquals("/dev/zero: 1001 bytes are more than a plan has; the most is 1000", message);
   }
 
   @Test
