@@ -1,5 +1,6 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.os.FileReplacement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -8,11 +9,10 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Writes a file as a whole or not at all: beside its place first, then over it.
+ * Writes a file as a whole or not at all, as {@link FileReplacement} does, with errors for people.
  *
  * <p>Threading: any thread.
  */
@@ -62,13 +62,6 @@ final class OutputFile {
     }
   }
 
-  /** Makes a file. */
-  @FunctionalInterface
-  interface Content {
-    /** Threading: one thread. */
-    void write(Path newFile) throws IOException;
-  }
-
   /**
    * Writes what is no text.
    *
@@ -77,21 +70,13 @@ final class OutputFile {
    * @param content makes a file that is not there yet
    * @throws UncheckedIOException if it cannot be written; what was there is as before
    */
-  static void make(Path file, Content content) {
+  static void make(Path file, FileReplacement.Content content) {
     try {
       Path place = file.toAbsolutePath();
       if (!Files.isDirectory(place.getParent())) {
         throw new FileSystemException(file.toString(), null, "its directory is not there");
       }
-      Path beside =
-          place.resolveSibling(
-              "." + place.getFileName() + "." + ProcessHandle.current().pid() + ".part");
-      try {
-        content.write(beside);
-        Files.move(beside, place, StandardCopyOption.REPLACE_EXISTING);
-      } finally {
-        Files.deleteIfExists(beside);
-      }
+      FileReplacement.make(place, content);
     } catch (AccessDeniedException e) {
       // Which may name the file beside.
       throw new UncheckedIOException(

@@ -1,10 +1,11 @@
 package io.prmalloc.kept;
 
+import io.prmalloc.os.FileReplacement;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
 
@@ -45,6 +46,10 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
    * Writes this plan to a file: beside it first, then in its place, so that whoever reads the file
    * finds the old plan or the new one. Steps whose key is no string and no number are left out.
    *
+   * <p>A file that was there keeps its permissions, group and owner as far as the system lets the
+   * caller set them, and a symbolic link stays and leads to the new plan; a new file has the
+   * permissions that the umask leaves. What is no regular file, as a pipe, is written to directly.
+   *
    * <p>Threading: any thread; of several that write one file the last wins.
    *
    * @return how many steps were left out
@@ -53,21 +58,22 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
    */
   public int save(Path file) throws IOException {
     List<KeptStep> kept = steps.stream().filter(KeptStep::canBeKept).toList();
-    byte[] text;
+    byte[] text = textOf(new KeptPlan(pool, kept));
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      Files.write(file, text, StandardOpenOption.WRITE);
+    } else {
+      FileReplacement.make(
+          file, newFile -> Files.write(newFile, text, StandardOpenOption.CREATE_NEW));
+    }
+    return steps.size() - kept.size();
+  }
+
+  private static byte[] textOf(KeptPlan plan) {
     try {
-      text = PlanWriter.file(new KeptPlan(pool, kept));
+      return PlanWriter.file(plan);
     } catch (NoClassDefFoundError e) {
       throw withoutJackson(e);
     }
-    Path directory = file.toAbsolutePath().getParent();
-    Path beside = Files.createTempFile(directory, file.getFileName().toString(), ".tmp");
-    try {
-      Files.write(beside, text);
-      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    } finally {
-      Files.deleteIfExists(beside);
-    }
-    return steps.size() - kept.size();
   }
 
   /**

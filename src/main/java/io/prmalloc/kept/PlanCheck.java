@@ -1,6 +1,5 @@
 package io.prmalloc.kept;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -26,8 +25,8 @@ final class PlanCheck {
   /** The most bytes of a chunk: twice the largest request, header and rounding included. */
   private static final long MAX_CHUNK_BYTES = 1L << 32;
 
-  /** The most bytes that a request has beside its own: those of canaries. */
-  private static final long MAX_ROOM_BYTES = Isolation.NONE.withCanaries(true).roomBytes();
+  /** A request has no more bytes beside its own, as those of canaries. */
+  private static final long MAX_ROOM_BYTES = STEP_ALIGNMENT;
 
   /** So many times what its requests have side by side is the most that the bytes of a step are. */
   private static final int MAX_SPREAD = 2;

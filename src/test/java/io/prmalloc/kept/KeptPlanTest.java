@@ -1,6 +1,7 @@
 package io.prmalloc.kept;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -8,18 +9,23 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KeptPlanTest {
 
@@ -202,7 +208,7 @@ class KeptPlanTest {
         "ends.*?2|-5|end of request 0 is -5, not from 1 to 3",
         "offsets.*?0|9223372036854775744"
             + "|offset of request 0 is 9223372036854775744, not from 0 to 9223372036854775707",
-        "offsets.*?0|6400|bytes of a step is 6500, not from 0 to 1024",
+        "offsets.*?0|6400|bytes of a step is 6500, not from 0 to 1408",
         "index.*?0|1048568|index of a bin is 1048568, not from 0 to 1048567",
         "index.*?0|-1|index of a bin is -1, not from 0 to 1048567",
         "borrowsFrom.*?1|1, 1|bin 0 borrows twice from bin 1",
@@ -254,6 +260,93 @@ class KeptPlanTest {
                         null, false, new long[] {100, 100}, new int[] {2, 2}, new long[] {0, 64}))
             .getMessage();
     assertTrue(message.startsWith("not a plan of its step: "), message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rw-r--r--", "rw-------", "rw-rw-r--", "r--r-----", "rw-rw-rw-"})
+  void shouldKeepThePermissionsOfTheFileInWhosePlaceItComes(String permissions) throws IOException {
+    assumePosix();
+    Files.createFile(file());
+    Files.setPosixFilePermissions(file(), PosixFilePermissions.fromString(permissions));
+    PLAN.save(file());
+    assertEquals(permissions, PosixFilePermissions.toString(Files.getPosixFilePermissions(file())));
+    assertEquals(PLAN, KeptPlan.load(file()));
+  }
+
+  @Test
+  void shouldGiveANewFileThePermissionsOfAnyNewFile() throws IOException {
+    assumePosix();
+    Path other = Files.createFile(directory.resolve("other"));
+    PLAN.save(file());
+    assertEquals(Files.getPosixFilePermissions(other), Files.getPosixFilePermissions(file()));
+  }
+
+  @Test
+  void shouldKeepTheGroupWhereTheSystemLetsIt() throws IOException {
+    assumePosix();
+    Files.createFile(file());
+    try {
+      Files.setAttribute(file(), "unix:gid", 12345);
+    } catch (IOException | IllegalArgumentException e) {
+      assumeTrue(false, "only the superuser may give a file to any group");
+    }
+    PLAN.save(file());
+    assertEquals(12345, Files.getAttribute(file(), "unix:gid"));
+  }
+
+  @Test
+  void shouldReplaceWhatASymbolicLinkLeadsTo() throws IOException {
+    assumePosix();
+    Path store = Files.createDirectory(directory.resolve("store"));
+    Path real = store.resolve("real.json");
+    Path first = Files.createSymbolicLink(directory.resolve("first"), Path.of("store/real.json"));
+    Files.createSymbolicLink(file(), Path.of("first"));
+    for (int saves = 0; saves < 2; saves++) {
+      PLAN.save(file());
+      assertTrue(Files.isSymbolicLink(file()) && Files.isSymbolicLink(first));
+      assertTrue(Files.isRegularFile(real, LinkOption.NOFOLLOW_LINKS), "there from the first on");
+      assertEquals(PLAN, KeptPlan.load(file()));
+    }
+    try (var files = Files.list(store)) {
+      assertEquals(List.of(real), files.toList(), "nothing is left beside it");
+    }
+  }
+
+  @Test
+  void shouldRefuseLinksThatLeadNowhere() throws IOException {
+    assumePosix();
+    Path other = directory.resolve("other");
+    Files.createSymbolicLink(file(), other);
+    Files.createSymbolicLink(other, file());
+    String message = assertThrows(FileSystemException.class, () -> PLAN.save(file())).getMessage();
+    assertEquals(file() + ": is a symbolic link to one of more than 40", message);
+    assertTrue(Files.isSymbolicLink(file()));
+  }
+
+  @Test
+  void shouldWriteToAPipeAndNotReplaceIt() throws Exception {
+    assumePosix();
+    assumeTrue(new ProcessBuilder("mkfifo", file().toString()).start().waitFor() == 0);
+    CompletableFuture<byte[]> read = new CompletableFuture<>();
+    Thread reader =
+        new Thread(
+            () -> {
+              try {
+                read.complete(Files.readAllBytes(file()));
+              } catch (IOException e) {
+                read.completeExceptionally(e);
+              }
+            });
+    reader.setDaemon(true);
+    reader.start();
+    PLAN.save(file());
+    assertFalse(Files.isRegularFile(file()));
+    Path copy = Files.write(directory.resolve("copy"), read.get());
+    assertEquals(PLAN, KeptPlan.load(copy));
+  }
+
+  private void assumePosix() {
+    assumeTrue(directory.getFileSystem().supportedFileAttributeViews().contains("posix"));
   }
 
   @Test
