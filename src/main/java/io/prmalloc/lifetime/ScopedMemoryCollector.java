@@ -157,7 +157,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
       return allocateFirstRaw(bytes);
     }
     long address = mine.takePlannedRaw(bytes);
-    return address != 0 ? address : mine.takeUnplannedRaw(bytes);
+    return address != 0 ? address : mine.takeOtherRaw(bytes);
   }
 
   private long allocateFirstRaw(long bytes) {
@@ -201,6 +201,8 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   /** The memory of this step's own thread, leased if it must be; null for any other thread. */
   private StepMemory leased(long bytes) {
     checkOpen();
+    // Before anything is leased by the size of the first request.
+    Requests.checkBytes(bytes);
     if (Thread.currentThread() != opener) {
       return null;
     }

@@ -2,6 +2,7 @@ package io.prmalloc.lifetime;
 
 import io.prmalloc.Block;
 import io.prmalloc.Confinement;
+import io.prmalloc.Requests;
 
 /**
  * Where the tensors of one step come from. For those who write allocators; users see a {@link
@@ -78,7 +79,13 @@ public abstract class StepMemory extends Confinement {
    */
   public final Block take(long bytes) {
     Block planned = takePlanned(bytes);
-    return planned != null ? planned : takeUnplanned(bytes);
+    return planned != null ? planned : takeOther(bytes);
+  }
+
+  /** Of a request that is not as planned, which may be none at all. */
+  private Block takeOther(long bytes) {
+    Requests.checkBytes(bytes);
+    return takeUnplanned(bytes);
   }
 
   /** A block at home for the next request if that is as planned; else null, and nothing changes. */
@@ -110,7 +117,13 @@ public abstract class StepMemory extends Confinement {
    */
   public final long takeRaw(long bytes) {
     long address = takePlannedRaw(bytes);
-    return address != 0 ? address : takeUnplannedRaw(bytes);
+    return address != 0 ? address : takeOtherRaw(bytes);
+  }
+
+  /** {@link #takeRaw} where {@link #takePlannedRaw} gave nothing. */
+  final long takeOtherRaw(long bytes) {
+    Requests.checkBytes(bytes);
+    return takeUnplannedRaw(bytes);
   }
 
   private Block takePlanned(int request) {
@@ -156,9 +169,8 @@ public abstract class StepMemory extends Confinement {
    *
    * <p>Threading: the owner.
    *
-   * @param bytes its size, not checked yet
+   * @param bytes its size, from 0 to 2 GiB − 1
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
-   * @throws IllegalArgumentException if the size is out of its bounds
    */
   protected abstract Block takeUnplanned(long bytes);
 
@@ -167,8 +179,8 @@ public abstract class StepMemory extends Confinement {
    *
    * <p>Threading: the owner.
    *
-   * @param bytes its size, not checked yet
-   * @throws IllegalArgumentException if the size is out of its bounds
+   * @param bytes its size, from 0 to 2 GiB − 1
+   * @throws IllegalArgumentException if it is more than that with a header
    */
   protected abstract long takeUnplannedRaw(long bytes);
 

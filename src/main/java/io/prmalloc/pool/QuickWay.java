@@ -72,7 +72,17 @@ abstract class QuickWay implements Allocator {
 
   /** What served this thread's last request of this size, or null. */
   final PooledBlock recent(long bytes) {
-    return bytes > LifetimePolicy.SMALL_BYTES ? RecentBlocks.find(recent, bytes) : null;
+    return isPlanned(bytes) ? RecentBlocks.find(recent, bytes) : null;
+  }
+
+  /**
+   * Whether a size, which nobody has checked yet, is over {@link LifetimePolicy#SMALL_BYTES} and
+   * has no bit above those of a size: what was used by its address is found by its bytes with the
+   * header above them, and no request for a handle may look like that. By one question, for every
+   * request asks it. Sizes over 2 GiB − 1 by less than that pass, and nothing is found for them.
+   */
+  private static boolean isPlanned(long bytes) {
+    return ((bytes - (LifetimePolicy.SMALL_BYTES + 1)) >>> (Integer.SIZE - 1)) == 0;
   }
 
   /**

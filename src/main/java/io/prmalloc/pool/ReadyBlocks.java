@@ -233,11 +233,11 @@ class ReadyBlocks {
 
   /** The same where nothing was at the front: looks at all words, if there are several. */
   final PooledBlock takeFurther(long totalBytes) {
-    int sizeClass = sizeClass(totalBytes);
-    long[] byWord = sizeClass < candidates.length ? candidates[sizeClass] : null;
+    long sizeClass = classOrMore(totalBytes);
+    long[] byWord = sizeClass < candidates.length ? candidates[(int) sizeClass] : null;
     PooledBlock block = null;
     for (int i = 0; byWord != null && i < byWord.length && block == null; i++) {
-      block = takeFromShares(sizeClass, i, byWord[i]);
+      block = takeFromShares((int) sizeClass, i, byWord[i]);
     }
     return block;
   }

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Block;
 import io.prmalloc.Chunk;
 import io.prmalloc.Isolation;
+import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.os.MemoryRegion;
@@ -272,6 +273,8 @@ final class StepArena extends StepMemory {
     if (bytes <= 0) {
       return sequence.owner().takeSharedRaw(bytes);
     }
+    // What is refused does not make the step depart.
+    Requests.totalBytes(bytes, HeaderDescriptor.FULL_BYTES);
     Block block = takeDeparted(bytes);
     long address;
     if (block == null) {
