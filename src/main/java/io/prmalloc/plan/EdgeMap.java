@@ -72,6 +72,11 @@ final class EdgeMap {
     return at == list[0] ? NEVER : lives.firstTick(list[at + 1]);
   }
 
+  /** Whether a tensor with this edge, if there is any, lives in one of the ticks of a life. */
+  boolean isEdge(long address, int firstTick, int lastTick) {
+    return tensors[slot(address)] != null && lastUpTo(address, lastTick) >= firstTick;
+  }
+
   private int slot(long address) {
     int slot = (int) ((address * GOLDEN_RATIO) >>> 32) & (addresses.length - 1);
     while (tensors[slot] != null && addresses[slot] != address) {

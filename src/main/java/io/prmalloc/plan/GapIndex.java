@@ -44,6 +44,23 @@ final class GapIndex implements OffsetIndex {
   // Neither cost grows with n alone. What does depend on the input is the number of gaps with room:
   // where most tensors are alive at once there are as many of them as there are tensors.
 
+  /** Says whether a gap begins with padding: no tensor alive in its life ends where it begins. */
+  @FunctionalInterface
+  interface Padding {
+
+    /** Nobody looks at padding, so that the lowest of equally small gaps is taken. */
+    Padding IGNORED = (start, firstTick, lastTick) -> false;
+
+    /**
+     * Whether a gap begins with padding.
+     *
+     * <p>Threading: as the index.
+     *
+     * @param start where the gap begins, an aligned end of a tensor or 0
+     */
+    boolean isPadded(long start, int firstTick, int lastTick);
+  }
+
   /** Lets the number of columns follow the input. */
   static final double AUTOMATIC = 0;
 
@@ -53,6 +70,7 @@ final class GapIndex implements OffsetIndex {
   private final Lives lives;
   private final long least;
   private final int leaves;
+  private final Padding padding;
   private final Columns columns;
   private final GapList[] freeIn;
   private final GapList[] freeOfWhole;
@@ -73,8 +91,19 @@ final class GapIndex implements OffsetIndex {
    * @param columnsPerLife how many columns a life should span on average, or {@link #AUTOMATIC}
    */
   GapIndex(Lives lives, long least, double columnsPerLife) {
+    this(lives, least, columnsPerLife, Padding.IGNORED);
+  }
+
+  /**
+   * Nothing is placed.
+   *
+   * @param padding of equally small gaps the first without padding is taken, the last if all have
+   *     some
+   */
+  GapIndex(Lives lives, long least, double columnsPerLife, Padding padding) {
     this.lives = lives;
     this.least = least;
+    this.padding = padding;
     columns = new Columns(lives, columnsPerLife, LEAST_TENSORS_PER_COLUMN);
     int count = columns.count();
     leaves = count == 1 ? 1 : Integer.highestOneBit(count - 1) << 1;
@@ -110,7 +139,7 @@ final class GapIndex implements OffsetIndex {
     if (wholeTo < to && to > from) {
       addPart(to, 1, first, last);
     }
-    return smallestGap(size);
+    return smallestGap(first, last, size);
   }
 
   /**
@@ -152,10 +181,11 @@ final class GapIndex implements OffsetIndex {
     }
   }
 
-  private long smallestGap(long size) {
+  private long smallestGap(int first, int last, long size) {
     long place = 0;
     long best = -1;
     long bestGap = GapCursor.FOREVER;
+    boolean isBestPadded = false;
     while (true) {
       long end = GapCursor.FOREVER;
       int agreed = 0;
@@ -176,10 +206,11 @@ final class GapIndex implements OffsetIndex {
       if (end == GapCursor.FOREVER) {
         return best >= 0 ? best : place;
       }
-      if (end - place < bestGap) {
+      if (end - place < bestGap || (isBestPadded && end - place == bestGap)) {
         best = place;
         bestGap = end - place;
-        if (bestGap == size) {
+        isBestPadded = padding.isPadded(place, first, last);
+        if (bestGap == size && !isBestPadded) {
           return best;
         }
       }

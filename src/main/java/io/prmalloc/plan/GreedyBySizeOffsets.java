@@ -75,27 +75,62 @@ final class GreedyBySizeOffsets {
     long[] offsets = new long[order.length];
     if (sized > 0) {
       long least = Arrays.stream(order, 0, sized).mapToLong(lives::size).min().orElseThrow();
-      OffsetIndex index = indexes.create(lives, Sums.align(least, alignment));
-      for (int i = 0; i < sized; i++) {
-        Interrupts.check();
-        if (index.isOverwhelmed()) {
-          index = new GapIndex(lives, Sums.align(least, alignment), GapIndex.AUTOMATIC);
-          for (int placed = 0; placed < i; placed++) {
-            Interrupts.check();
-            int tensor = order[placed];
-            index.occupy(tensor, offsets[tensor], Sums.align(lives.size(tensor), alignment));
-          }
-        }
-        int tensor = order[i];
-        long size = Sums.align(lives.size(tensor), alignment);
-        offsets[tensor] = index.find(tensor, size);
-        index.occupy(tensor, offsets[tensor], size);
-      }
+      long alignedLeast = Sums.align(least, alignment);
+      OffsetIndex index = indexes.create(lives, alignedLeast);
+      place(lives, order, 0, sized, alignment, index, alignedLeast, offsets, Interrupts::check);
     }
     if (sized < order.length) {
       new ZeroSizeOffsets(lives, alignment).place(order, sized, offsets);
     }
     return OffsetsAssignment.of(records, lives.toCaller(offsets), alignment);
+  }
+
+  /**
+   * Places the tensors {@code order[placed…end − 1]}, none of size 0, beside those before them.
+   *
+   * @param index in which nothing is placed
+   * @param least the smallest size, rounded up
+   * @param offsets by tensor, known of those that are placed; written
+   * @param beforeEach runs before each tensor
+   */
+  static void place(
+      Lives lives,
+      int[] order,
+      int placed,
+      int end,
+      long alignment,
+      OffsetIndex index,
+      long least,
+      long[] offsets,
+      Runnable beforeEach) {
+    occupy(lives, order, placed, alignment, index, offsets, beforeEach);
+    OffsetIndex used = index;
+    for (int i = placed; i < end; i++) {
+      beforeEach.run();
+      if (used.isOverwhelmed()) {
+        used = new GapIndex(lives, least, GapIndex.AUTOMATIC);
+        occupy(lives, order, i, alignment, used, offsets, beforeEach);
+      }
+      int tensor = order[i];
+      long size = Sums.align(lives.size(tensor), alignment);
+      offsets[tensor] = used.find(tensor, size);
+      used.occupy(tensor, offsets[tensor], size);
+    }
+  }
+
+  private static void occupy(
+      Lives lives,
+      int[] order,
+      int placed,
+      long alignment,
+      OffsetIndex index,
+      long[] offsets,
+      Runnable beforeEach) {
+    for (int i = 0; i < placed; i++) {
+      beforeEach.run();
+      int tensor = order[i];
+      index.occupy(tensor, offsets[tensor], Sums.align(lives.size(tensor), alignment));
+    }
   }
 
   /** No offset can pass the sum of all rounded sizes. */

@@ -107,7 +107,7 @@ public final class ArenaPlanner implements AutoCloseable {
    * their place is kept.
    *
    * <p>Costs time in proportion to the tensors placed and, for each, those that live at the same
-   * time or later.
+   * time or later; where many are placed at once, close to n log² n for n of both.
    *
    * <p>Threading: one thread at a time.
    *
@@ -130,7 +130,8 @@ public final class ArenaPlanner implements AutoCloseable {
     boolean done = false;
     try {
       makeRoom(order, firstNode);
-      order.forEach(this::place);
+      placeAll(order, TensorKind.PERSISTENT);
+      placeAll(order, TensorKind.ARENA);
       boolean moved = commit();
       done = true;
       return moved;
@@ -196,19 +197,24 @@ public final class ArenaPlanner implements AutoCloseable {
     return placed;
   }
 
-  private void place(int tensor) {
-    if (allocs[tensor] != null) {
-      return;
-    }
-    boolean persistent = kind(tensor) == TensorKind.PERSISTENT;
-    allocs[tensor] =
-        (persistent ? persistentArena : arena)
-            .allocate(
-                options.tensorAlignment(),
-                graph.tensors().get(tensor).bytes(),
+  private void placeAll(List<Integer> order, TensorKind kind) {
+    boolean persistent = kind == TensorKind.PERSISTENT;
+    SimpleMemoryArena target = persistent ? persistentArena : arena;
+    List<ArenaAlloc> unplaced = new ArrayList<>();
+    for (int tensor : order) {
+      if (kind(tensor) == kind && allocs[tensor] == null) {
+        unplaced.add(
+            new ArenaAlloc(
                 tensor,
+                0,
+                graph.tensors().get(tensor).bytes(),
                 lifetimes.birth(tensor),
-                persistent ? ArenaAlloc.FOREVER : lifetimes.death(tensor));
+                persistent ? ArenaAlloc.FOREVER : lifetimes.death(tensor)));
+      }
+    }
+    for (ArenaAlloc alloc : target.allocateAll(options.tensorAlignment(), unplaced)) {
+      allocs[alloc.tensor()] = alloc;
+    }
   }
 
   private boolean commit() {

@@ -2,6 +2,8 @@ package io.prmalloc.plan.arena;
 
 import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.plan.BestFitOffsets;
+import io.prmalloc.plan.TensorUsageRecord;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,19 +26,29 @@ import java.util.OptionalLong;
 public final class SimpleMemoryArena implements AutoCloseable {
 
   // `active` holds the placed tensors that new ones must keep away from, by offset; a tensor of no
-  // bytes is never in it. A search walks all of it once, so placing n tensors costs n² steps; that
-  // is why those that ended are purged while an engine goes forward.
+  // bytes is never in it. A search walks all of it once; that is why those that ended are purged
+  // while an engine goes forward. Placing n tensors at once would cost n² steps, so a list that
+  // is long enough to pay for one gets an index of gaps (BestFitOffsets).
   //
   // The gap rule is odd, and offsets depend on it. Whether a gap is smaller than the best so far is
   // asked of its length behind the aligned offset, but what is remembered is its length behind the
   // unaligned one. So a gap can be remembered as larger than it was compared, and a later gap
   // between the two wins although it is no tighter. A remembered gap of 0 ends the walk.
   //
+  // Where all offsets are multiples of one alignment, so are the compared lengths, and what is
+  // remembered is longer by the padding, which is less than the alignment. So a later gap wins over
+  // a smaller or equal one only if it is of equal length and the one before begins with padding: of
+  // the smallest gaps the walk takes the first without padding, or the last. That is the rule the
+  // index keeps.
+  //
   // Among active tensors of one offset (their lives are apart) the order does not matter: the first
   // moves the running offset beyond it, so that no gap opens before the others.
 
   private static final Comparator<ArenaAlloc> BY_OFFSET =
       Comparator.comparingLong(ArenaAlloc::offset);
+
+  // What it costs to bring one tensor into the index and find its place, in steps of the walk.
+  private static final long INDEX_STEPS = 200;
 
   private final List<ArenaAlloc> active = new ArrayList<>();
   private final GrowingBuffer buffer;
@@ -103,6 +115,55 @@ public final class SimpleMemoryArena implements AutoCloseable {
     }
     active.add(insertionPoint(alloc.offset()), alloc);
     return alloc;
+  }
+
+  /**
+   * Finds places for tensors, one after the other, with the result of {@link #allocate}.
+   *
+   * @param alignment what all places of this arena are multiples of
+   * @param unplaced the tensors; their offsets are not looked at
+   * @return their places, in the same order
+   */
+  List<ArenaAlloc> allocateAll(long alignment, List<ArenaAlloc> unplaced) {
+    return isIndexCheaper(unplaced.size())
+        ? allocateByIndex(alignment, unplaced)
+        : unplaced.stream()
+            .map(a -> allocate(alignment, a.bytes(), a.tensor(), a.firstNode(), a.lastNode()))
+            .toList();
+  }
+
+  /** As {@link #allocateAll}, with an index whatever the number of tensors. */
+  List<ArenaAlloc> allocateByIndex(long alignment, List<ArenaAlloc> unplaced) {
+    List<TensorUsageRecord> records = new ArrayList<>();
+    active.forEach(alloc -> records.add(record(alloc)));
+    unplaced.stream().filter(alloc -> alloc.bytes() > 0).forEach(a -> records.add(record(a)));
+    long[] offsets =
+        BestFitOffsets.extend(
+            records, active.stream().mapToLong(ArenaAlloc::offset).toArray(), alignment);
+    List<ArenaAlloc> allocs = new ArrayList<>(unplaced.size());
+    int next = 0;
+    for (ArenaAlloc alloc : unplaced) {
+      long offset = alloc.bytes() > 0 ? offsets[next++] : 0;
+      ArenaAlloc placed =
+          new ArenaAlloc(
+              alloc.tensor(), offset, alloc.bytes(), alloc.firstNode(), alloc.lastNode());
+      allocs.add(placed);
+      if (placed.bytes() > 0) {
+        active.add(placed);
+        highWaterMark = Math.max(highWaterMark, placed.endOffset());
+      }
+    }
+    active.sort(BY_OFFSET);
+    return allocs;
+  }
+
+  private static TensorUsageRecord record(ArenaAlloc alloc) {
+    return new TensorUsageRecord(alloc.bytes(), alloc.firstNode(), alloc.lastNode());
+  }
+
+  /** Whether an index is quicker for so many tensors than to place each by a walk. */
+  private boolean isIndexCheaper(long tensors) {
+    return tensors * (active.size() + tensors / 2) > INDEX_STEPS * (active.size() + tensors);
   }
 
   private long findOffset(long alignment, long bytes, int firstNode, int lastNode) {

@@ -66,6 +66,40 @@ class ArenaPlannerRandomTest {
     assertTrue(replaced > GRAPHS, "too few calls went back: " + replaced);
   }
 
+  @Test
+  void shouldAgreeWithTheNaivePlannerWhenTheGraphIsLarge() {
+    for (int seed = 0; seed < 6; seed++) {
+      Random random = new Random(seed);
+      int nodeCount = 900;
+      boolean isEqual = seed % 2 == 0;
+      List<Graph.Tensor> tensors = new ArrayList<>();
+      List<Node> nodes = new ArrayList<>();
+      int reach = seed < 2 ? 1 : seed < 4 ? 50 : nodeCount;
+      for (int tensor = 0; tensor <= nodeCount; tensor++) {
+        boolean isPersistent = random.nextInt(40) == 0;
+        tensors.add(
+            new Graph.Tensor(
+                isEqual ? 100 : 1 + random.nextInt(100_000),
+                isPersistent ? TensorKind.PERSISTENT : TensorKind.ARENA,
+                ""));
+      }
+      for (int node = 0; node < nodeCount; node++) {
+        int other = Math.max(0, node - random.nextInt(reach));
+        nodes.add(new Node(List.of(node, other), List.of(node + 1), List.of()));
+      }
+      Graph graph = new Graph(tensors, nodes, List.of(0), List.of(nodeCount), List.of());
+      ArenaOptions options = new ArenaOptions(false, seed == 5, seed < 3 ? 64 : 4, 64);
+      NaivePlanner naive = new NaivePlanner(graph, options);
+      try (ArenaPlanner planner = ArenaPlanner.onPaper(graph, options)) {
+        planner.executeAllocations(0, 20);
+        naive.execute(0, 20);
+        planner.executeAllocations(15, nodeCount - 1);
+        naive.execute(15, nodeCount - 1);
+        assertAgree("seed " + seed, planner, naive);
+      }
+    }
+  }
+
   private static void assertAgree(String where, ArenaPlanner planner, NaivePlanner naive) {
     for (int tensor = 0; tensor < planner.graph().tensors().size(); tensor++) {
       NaivePlanner.Place place = naive.place(tensor);

@@ -9,8 +9,11 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -288,5 +291,63 @@ class SimpleMemoryArenaTest {
     assertEquals(3_000_000_000L, refused.requestedBytes());
     assertEquals(
         "3000000000 bytes aligned to 64 do not fit one buffer", refused.getCause().getMessage());
+  }
+
+  @Test
+  void shouldPlaceAlikeWhenManyComeAtOnce() {
+    int padded = 0;
+    for (int seed = 0; seed < 2000; seed++) {
+      Random random = new Random(seed);
+      long alignment = 1L << random.nextInt(7);
+      int nodes = 1 + random.nextInt(60);
+      int longest = 1 + random.nextInt(random.nextBoolean() ? 4 : 60);
+      List<ArenaAlloc> wanted = new ArrayList<>();
+      for (int tensor = 0; tensor < 120; tensor++) {
+        long bytes =
+            switch (seed % 5) {
+              case 0 -> alignment * (1 + random.nextInt(4));
+              case 1 -> random.nextInt(100);
+              case 2 -> 50;
+              case 3 -> 1L << random.nextInt(20);
+              default -> 1 + random.nextInt(1 << 20);
+            };
+        int first = random.nextInt(nodes);
+        int last = random.nextInt(8) == 0 ? ArenaAlloc.FOREVER : first + random.nextInt(longest);
+        wanted.add(new ArenaAlloc(tensor, 0, bytes, first, last));
+        padded += bytes % alignment == 0 ? 0 : 1;
+      }
+      int before = random.nextInt(60);
+      try (SimpleMemoryArena one = new SimpleMemoryArena(SubAllocator.direct(), 64);
+          SimpleMemoryArena all = new SimpleMemoryArena(SubAllocator.direct(), 64)) {
+        wanted.subList(0, before).forEach(alloc -> placeLike(one, alignment, alloc));
+        wanted.subList(0, before).forEach(alloc -> placeLike(all, alignment, alloc));
+        int node = random.nextInt(nodes);
+        boolean bySize = random.nextBoolean();
+        one.purgeActiveAllocs(node);
+        all.purgeActiveAllocs(node);
+        List<ArenaAlloc> others =
+            wanted.subList(before, 120).stream()
+                .filter(alloc -> alloc.firstNode() >= node)
+                .sorted(Comparator.comparingLong(alloc -> bySize ? -alloc.bytes() : 0))
+                .toList();
+
+        List<ArenaAlloc> placed = all.allocateByIndex(alignment, others);
+
+        assertEquals(
+            others.stream().map(alloc -> placeLike(one, alignment, alloc)).toList(),
+            placed,
+            "seed " + seed);
+        assertEquals(one.highWaterMark(), all.highWaterMark(), "seed " + seed);
+        ArenaAlloc next = new ArenaAlloc(0, 0, 70, node, node + 5);
+        assertEquals(
+            placeLike(one, alignment, next), placeLike(all, alignment, next), "seed " + seed);
+      }
+    }
+    assertTrue(padded > 50_000, "too few sizes with padding: " + padded);
+  }
+
+  private static ArenaAlloc placeLike(SimpleMemoryArena where, long alignment, ArenaAlloc alloc) {
+    return where.allocate(
+        alignment, alloc.bytes(), alloc.tensor(), alloc.firstNode(), alloc.lastNode());
   }
 }
