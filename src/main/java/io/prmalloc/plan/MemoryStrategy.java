@@ -39,8 +39,8 @@ public enum MemoryStrategy {
   GREEDY_IN_ORDER,
 
   /**
-   * Tasks with the most live bytes first. O(n · m · log n), so quadratic if everything is alive at
-   * once.
+   * Tasks with the most live bytes first. O(n · m · log n) at worst; O(n log n) if everything is
+   * alive at once.
    */
   GREEDY_BY_BREADTH,
 

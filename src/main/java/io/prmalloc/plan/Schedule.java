@@ -12,7 +12,7 @@ final class Schedule {
 
   private final TreeMap<Long, Long> lastByFirst = new TreeMap<>();
 
-  /** Whether no tensor is alive between two tasks, both included. O(log n). */
+  /** Whether no tensor is alive between two tasks, or ticks, both included. O(log n). */
   boolean isFree(long firstTask, long lastTask) {
     // Lives are disjoint, so the one that begins last before our end is the one that ends last.
     Map.Entry<Long, Long> before = lastByFirst.floorEntry(lastTask);

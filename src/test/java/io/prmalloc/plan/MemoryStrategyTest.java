@@ -100,6 +100,19 @@ class MemoryStrategyTest {
     }
   }
 
+  /** Many tensors in each of a few tasks, some of which find objects of the tasks before. */
+  @ParameterizedTest
+  @EnumSource(value = MemoryStrategy.class, mode = EnumSource.Mode.EXCLUDE, names = "MIN_COST_FLOW")
+  void shouldAgreeWithThePlainRuleWhenManyLiveAtOnce(MemoryStrategy strategy) {
+    for (int seed = 0; seed < 60; seed++) {
+      List<TensorUsageRecord> records =
+          Records.random(new Random(seed), 120, 1 + seed % 5, 1 + seed % 3);
+
+      assertEquals(
+          PlainObjects.assign(strategy, records), strategy.assignObjects(records), "seed " + seed);
+    }
+  }
+
   /** All ways to share objects, for few tensors: none is below the bound, nor any plan below it. */
   @Test
   void shouldNotBeatTheBestOfAllPlansWhenTensorsAreFew() {
