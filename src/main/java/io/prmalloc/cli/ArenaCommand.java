@@ -2,6 +2,7 @@ package io.prmalloc.cli;
 
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.ArenaPlanner;
+import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.trace.ArenaReport;
 import java.io.PrintWriter;
 import java.util.List;
@@ -89,20 +90,30 @@ final class ArenaCommand implements Callable<Integer> {
   public Integer call() {
     ArenaOptions options =
         new ArenaOptions(preserveInputs, preserveIntermediates, alignment, arenaAlignment);
-    try (ArenaPlanner planner = ArenaPlanner.onPaper(input.read(), options)) {
+    String text;
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "reading");
+      Graph graph = input.read();
+      TerminalProgress.begin(bar, "placing");
+      text = plan(graph, options);
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(text);
+    out.flush();
+    return 0;
+  }
+
+  private String plan(Graph graph, ArenaOptions options) {
+    try (ArenaPlanner planner = ArenaPlanner.onPaper(graph, options)) {
       if (ranges.isEmpty()) {
         planner.executeAllocations();
       }
       for (NodeRange range : ranges) {
         planner.executeAllocations(range.first(), range.last());
       }
-      PrintWriter out = spec.commandLine().getOut();
-      out.print(
-          json
-              ? ArenaReport.json(planner, options) + "\n"
-              : ArenaReport.text(input.input(), planner, options));
-      out.flush();
+      return json
+          ? ArenaReport.json(planner, options) + "\n"
+          : ArenaReport.text(input.input(), planner, options);
     }
-    return 0;
   }
 }

@@ -59,7 +59,11 @@ final class ConvertCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    TraceConversion conversion = TraceConversion.of(input.trace(), target);
+    TraceConversion conversion;
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "reading");
+      conversion = TraceConversion.of(input.trace(), target);
+    }
     for (Loss loss : conversion.losses()) {
       Main.complain(
           spec.commandLine(), input.input() + ": lost in " + target.label() + ": " + loss.what());
@@ -70,7 +74,10 @@ final class ConvertCommand implements Callable<Integer> {
           out + ": not written, for it would be another step; --force writes it");
       return Main.FAILED;
     }
-    OutputFile.make(out, conversion::write);
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "writing");
+      OutputFile.make(out, conversion::write);
+    }
     return 0;
   }
 }

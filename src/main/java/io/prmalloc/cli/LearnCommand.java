@@ -2,6 +2,7 @@ package io.prmalloc.cli;
 
 import io.prmalloc.trace.Learning;
 import io.prmalloc.trace.LearningReport;
+import io.prmalloc.trace.Trace;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -55,7 +56,7 @@ final class LearnCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Learning learning = Learning.of(input.read(), steps, headerBytes);
+    Learning learning = learn();
     if (json) {
       spec.commandLine().getOut().println(LearningReport.json(learning));
     } else {
@@ -63,5 +64,21 @@ final class LearnCommand implements Callable<Integer> {
     }
     spec.commandLine().getOut().flush();
     return 0;
+  }
+
+  private Learning learn() {
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "reading");
+      Trace trace = input.read();
+      return Learning.of(
+          trace,
+          steps,
+          headerBytes,
+          done -> {
+            if (bar != null) {
+              bar.update("learning", done, steps);
+            }
+          });
+    }
   }
 }

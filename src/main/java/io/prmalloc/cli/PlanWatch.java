@@ -17,6 +17,7 @@ final class PlanWatch implements PlanWatcher, AutoCloseable {
 
   private static final long TICK_MILLIS = 500;
   private static final long WHOLE = 10_000;
+  private static final String EXACT = "exact";
 
   private final TerminalProgress bar;
   private final CtrlC ctrlC;
@@ -53,9 +54,9 @@ final class PlanWatch implements PlanWatcher, AutoCloseable {
     try {
       while (!closed.await(TICK_MILLIS, TimeUnit.MILLISECONDS)) {
         ExactPlan plan = best;
-        if (plan != null) {
+        if (plan != null && bar.isAt(EXACT)) {
           // How much of the plan the bound says is needed.
-          bar.update("exact", (long) (WHOLE / (1 + plan.gap())), WHOLE);
+          bar.update(EXACT, (long) (WHOLE / (1 + plan.gap())), WHOLE);
           bar.message(describe(plan));
         }
       }

@@ -294,9 +294,14 @@ final class ReplayCommand implements Callable<Integer> {
     if (steps == null && threads == null && shifts.isEmpty() && input.trace().isRecording()) {
       return replayAsItWas(options);
     }
-    Trace trace = input.read();
-    if (page != null) {
-      writePage(trace);
+    Trace trace;
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "reading");
+      trace = input.read();
+      if (page != null) {
+        TerminalProgress.begin(bar, "drawing");
+        writePage(trace);
+      }
     }
     if (!shifts.isEmpty()) {
       return shift(trace, options);

@@ -61,7 +61,11 @@ final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Simulation simulation = Simulation.of(input.trace());
+    Simulation simulation;
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "simulating");
+      simulation = Simulation.of(input.trace());
+    }
     input.warn();
     spec.commandLine()
         .getOut()

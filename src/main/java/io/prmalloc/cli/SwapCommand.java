@@ -131,7 +131,11 @@ final class SwapCommand implements Callable<Integer> {
             forwardOps == null ? OptionalInt.empty() : OptionalInt.of(forwardOps),
             budget == null ? OptionalLong.empty() : OptionalLong.of(budget),
             recompute);
-    Swapping swapping = Swapping.of(input.trace().readProfile(), options);
+    Swapping swapping;
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "simulating");
+      swapping = Swapping.of(input.trace().readProfile(), options);
+    }
     if (page != null) {
       OutputFile.write(page, SwapPage.html(swapping));
     }

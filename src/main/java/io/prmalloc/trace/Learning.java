@@ -5,6 +5,7 @@ import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /**
  * Feeds equal steps of a trace to the three lifetime policies of the reference, on paper: nothing
@@ -41,6 +42,18 @@ public record Learning(
    * @throws IllegalArgumentException if a number is out of its bounds
    */
   public static Learning of(Trace trace, int steps, int headerBytes) {
+    return of(trace, steps, headerBytes, step -> {});
+  }
+
+  /**
+   * The same, watched.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param progress is told before each step how many are done
+   * @throws IllegalArgumentException if a number is out of its bounds
+   */
+  public static Learning of(Trace trace, int steps, int headerBytes, IntConsumer progress) {
     if (steps < 1) {
       throw new IllegalArgumentException("steps " + steps + " is out of bounds; the least is 1");
     }
@@ -51,6 +64,7 @@ public record Learning(
     List<LifetimePolicy> policies = new ArrayList<>(LifetimePolicy.referencePolicies());
     long[] beginTicks = new long[trace.tensorCount()];
     for (int step = 0; step < steps; step++) {
+      progress.accept(step);
       long firstTick = (long) step * trace.eventCount();
       for (int i = 0; i < trace.eventCount(); i++) {
         int event = trace.event(i);
