@@ -18,18 +18,31 @@ final class CtrlC implements AutoCloseable {
 
   private final AtomicBoolean pressed = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
-  private final Thread hook = new Thread(this::hold, "prmalloc-ctrl-c");
+  private final Thread hook = new Thread(this::await, "prmalloc-ctrl-c");
 
-  private CtrlC() {}
+  /** Ctrl-C ends the program at once until {@link #hold}. */
+  CtrlC() {}
 
   /** From here to {@link #close} Ctrl-C only raises a flag. */
   static CtrlC caught() {
     CtrlC caught = new CtrlC();
-    Runtime.getRuntime().addShutdownHook(caught.hook);
+    caught.hold();
     return caught;
   }
 
-  private void hold() {
+  /**
+   * From here to {@link #close} Ctrl-C only raises a flag: there will soon be something to print.
+   */
+  void hold() {
+    try {
+      Runtime.getRuntime().addShutdownHook(hook);
+    } catch (IllegalStateException atItsEnd) {
+      // The JVM is ending, and does so now.
+      pressed.set(true);
+    }
+  }
+
+  private void await() {
     pressed.set(true);
     try {
       closed.await();

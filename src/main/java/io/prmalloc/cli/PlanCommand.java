@@ -6,6 +6,7 @@ import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
+import io.prmalloc.trace.planning.PlanRun;
 import io.prmalloc.trace.planning.Planning;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -37,7 +38,9 @@ import picocli.CommandLine.Spec;
           + " more memory than there is here.",
       "",
       "exact goes on until it knows that no plan is smaller, or with --capacity until one fits;"
-          + " else it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far."
+          + " else it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far.",
+      "",
+      "At Ctrl-C the strategies that are not done are skipped, and the plans so far printed."
     },
     footer = {
       "",
@@ -66,7 +69,6 @@ import picocli.CommandLine.Spec;
 final class PlanCommand implements Callable<Integer> {
 
   private static final double MAX_TIMEOUT_SECONDS = 1e9;
-  private static final String EXACT = "exact";
 
   @Spec private CommandSpec spec;
 
@@ -123,9 +125,8 @@ final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    // Held until all is written: Ctrl-C must not end the program before.
-    boolean isSearch = orders.isSearch() || strategies.contains(EXACT);
-    try (CtrlC ctrlC = isSearch ? CtrlC.caught() : null) {
+    // Held from the first plan on until all is written: Ctrl-C must not end the program before.
+    try (CtrlC ctrlC = new CtrlC()) {
       return show(plan(ctrlC));
     }
   }
@@ -141,6 +142,7 @@ final class PlanCommand implements Callable<Integer> {
               capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
               watch,
               orders.read(strategies, progress));
+      TerminalProgress.begin(bar, "reading");
       TensorLifetimes tensors = input.read();
       if ((out != null || page != null) && tensors.dimensions() > 1) {
         throw new IllegalArgumentException(
@@ -150,6 +152,7 @@ final class PlanCommand implements Callable<Integer> {
                 + " dimensions have not");
       }
       Planning planning = new Planning(tensors, options, strategies, Optional.ofNullable(kind));
+      ctrlC.hold();
       try {
         return new PlanReport(tensors, options, planning.run(progress));
       } catch (IllegalArgumentException refused) {
@@ -160,6 +163,11 @@ final class PlanCommand implements Callable<Integer> {
 
   private int show(PlanReport report) {
     List<String> failures = report.failures();
+    if (report.runs().stream().anyMatch(PlanRun::isCancelled)
+        && report.runs().stream().noneMatch(run -> run.plan().isPresent())) {
+      Main.complain(spec.commandLine(), "interrupted before there was a plan");
+      return Main.FAILED;
+    }
     if (failures.isEmpty() && out != null) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
       OutputFile.write(out, text -> report.tensors().writeCsv(best, text));

@@ -40,6 +40,7 @@ final class HeuristicMethod implements PlanMethod {
       return TimedPlan.make(
           LABEL,
           options.timeout(),
+          options.watcher()::isCancelled,
           () ->
               new Plan.Offsets(
                   HeuristicPlanner.assignOffsets(records, orders.order(), options.alignment()),
@@ -51,10 +52,11 @@ final class HeuristicMethod implements PlanMethod {
             orders.seed(),
             options.timeout().orElse(DEFAULT_SEARCH),
             orders.maxTries());
-    // The search minds the time itself: its answer then is the best so far.
+    // The search minds the time and its watch itself: its answer then is the best so far.
     return TimedPlan.make(
         LABEL,
         Optional.empty(),
+        () -> false,
         () ->
             new Plan.Offsets(
                 OrderSearch.assignOffsets(

@@ -218,9 +218,10 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
         .append(unit)
         .append("\n\n")
         .append(table);
-    for (PlanRun run : runs) {
-      run.skipped().ifPresent(reason -> text.append("\nskipped: ").append(reason).append('\n'));
-    }
+    runs.stream()
+        .flatMap(run -> run.skipped().stream())
+        .distinct()
+        .forEach(reason -> text.append("\nskipped: ").append(reason).append('\n'));
     return text.toString();
   }
 

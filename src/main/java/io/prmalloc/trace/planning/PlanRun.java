@@ -24,6 +24,14 @@ public record PlanRun(
     Optional<String> skipped,
     Optional<String> failed) {
 
+  /** Why a run was skipped that was ended from outside. */
+  static final String CANCELLED = "interrupted";
+
+  /** Whether it was ended from outside, and has no plan. Threading: any thread. */
+  public boolean isCancelled() {
+    return skipped.filter(CANCELLED::equals).isPresent();
+  }
+
   /** The plan if it is valid. Threading: any thread. */
   public Optional<Plan> validPlan() {
     return fault.isEmpty() ? plan : Optional.empty();

@@ -4,6 +4,7 @@ import io.prmalloc.trace.TensorLifetimes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -89,7 +90,8 @@ public final class Planning {
 
   /**
    * Runs all of them. A strategy that nobody named and that refuses the tensors is skipped; a named
-   * one's refusal is the caller's.
+   * one's refusal is the caller's. Once the watcher of the options says so, the strategy that runs
+   * ends, with the best it has if it goes on improving a plan, and all that would come are skipped.
    *
    * <p>Threading: one thread at a time.
    *
@@ -99,8 +101,12 @@ public final class Planning {
   public List<PlanRun> run(Progress progress) throws InterruptedException {
     List<PlanRun> runs = new ArrayList<>();
     for (Choice choice : choices) {
-      progress.update(choice.method.label(), runs.size(), choices.size());
-      runs.add(run(choice));
+      if (options.watcher().isCancelled()) {
+        runs.add(without(choice, System.nanoTime(), PlanRun.CANCELLED, ""));
+      } else {
+        progress.update(choice.method.label(), runs.size(), choices.size());
+        runs.add(run(choice));
+      }
     }
     return runs;
   }
@@ -120,6 +126,8 @@ public final class Planning {
           plan.fault(tensors),
           Optional.empty(),
           Optional.empty());
+    } catch (CancellationException e) {
+      return without(choice, begin, PlanRun.CANCELLED, "");
     } catch (TimeoutException e) {
       return without(choice, begin, "", "did not end within " + seconds());
     } catch (IllegalArgumentException refused) {

@@ -28,7 +28,10 @@ record StrategyMethod(MemoryStrategy strategy) implements PlanMethod {
   public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException {
     return TimedPlan.make(
-        label(), options.timeout(), () -> plan(kind, tensors, options.alignment()));
+        label(),
+        options.timeout(),
+        options.watcher()::isCancelled,
+        () -> plan(kind, tensors, options.alignment()));
   }
 
   private Plan plan(PlanKind kind, TensorLifetimes tensors, long alignment) {
