@@ -1,0 +1,73 @@
+package io.prmalloc.fault;
+
+import io.prmalloc.SubAllocator;
+import io.prmalloc.os.MemoryRegion;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/**
+ * Knows the regions that somebody has of a sub-allocator.
+ *
+ * <p>Threading: any thread.
+ */
+final class HeldSource implements SubAllocator {
+
+  // What is thrown in here, by the instrumented classes behind, is the sub-allocator's fault: it
+  // must not keep what it did not hand over. So it is looked at like the rest.
+
+  private final SubAllocator source;
+  private final Set<MemoryRegion> held = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  HeldSource(SubAllocator source) {
+    this.source = source;
+  }
+
+  /** How many regions are out. */
+  synchronized int regions() {
+    return held.size();
+  }
+
+  @Override
+  public MemoryRegion alloc(long alignment, long bytes) {
+    MemoryRegion region = source.alloc(alignment, bytes);
+    synchronized (this) {
+      held.add(region);
+    }
+    return region;
+  }
+
+  @Override
+  public void free(MemoryRegion region) {
+    source.free(region);
+    synchronized (this) {
+      held.remove(region);
+    }
+  }
+
+  @Override
+  public boolean isResident() {
+    return source.isResident();
+  }
+
+  @Override
+  public boolean isGuarded() {
+    return source.isGuarded();
+  }
+
+  @Override
+  public long bytesReserved() {
+    return source.bytesReserved();
+  }
+
+  @Override
+  public OptionalLong bytesLimit() {
+    return source.bytesLimit();
+  }
+
+  @Override
+  public long bytesAvailable() {
+    return source.bytesAvailable();
+  }
+}

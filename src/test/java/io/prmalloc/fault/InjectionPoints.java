@@ -1,0 +1,156 @@
+package io.prmalloc.fault;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * What instrumented classes call at each point at which something may be thrown. Counts the points
+ * that are reached while it is armed, and throws at one of them, once.
+ *
+ * <p>Threading: {@link #allocation} and {@link #entry} any thread; the others one thread that runs
+ * the test.
+ */
+public final class InjectionPoints {
+
+  /** What is thrown, and at which points. */
+  enum Fault {
+    /** At every point that takes memory of the heap. */
+    OUT_OF_MEMORY(() -> new OutOfMemoryError("injected")),
+    /** At the entries of methods that are deeper than all before in the same call of the user. */
+    STACK_OVERFLOW(() -> new StackOverflowError("injected")),
+    /** At the entry of every method, although none of them declares it. */
+    CHECKED_EXCEPTION(() -> new IOException("injected"));
+
+    private final Supplier<Throwable> thrown;
+
+    Fault(Supplier<Throwable> thrown) {
+      this.thrown = thrown;
+    }
+  }
+
+  /** Guarded by the class. */
+  private static final List<Integer> DEEPEST = new ArrayList<>();
+
+  private static final StackWalker WALKER = StackWalker.getInstance();
+
+  /** Whose points count; null for every thread's. */
+  private static volatile Thread only;
+
+  /** Null if nothing is armed. */
+  private static volatile Fault armed;
+
+  // Guarded by the class.
+  private static boolean looksForDeepest;
+  private static int reached;
+  private static int throwAt;
+  private static int mostFrames;
+  private static Throwable thrown;
+
+  private InjectionPoints() {}
+
+  /** Counts the points of a fault from now on. */
+  static synchronized void count(Fault fault, Thread thread) {
+    arm(fault, -1, thread);
+    looksForDeepest = fault == Fault.STACK_OVERFLOW;
+    mostFrames = 0;
+    DEEPEST.clear();
+  }
+
+  /** Throws at the point with this number, from 0, counted from now on. */
+  static synchronized void arm(Fault fault, int point, Thread thread) {
+    only = thread;
+    looksForDeepest = false;
+    reached = 0;
+    throwAt = point;
+    thrown = null;
+    armed = fault;
+  }
+
+  /** Ends counting and throwing. */
+  static synchronized void disarm() {
+    armed = null;
+  }
+
+  /** The numbers of the points that were counted, at which this fault may be thrown. */
+  static synchronized List<Integer> points() {
+    if (looksForDeepest) {
+      return List.copyOf(DEEPEST);
+    }
+    List<Integer> all = new ArrayList<>();
+    for (int i = 0; i < reached; i++) {
+      all.add(i);
+    }
+    return all;
+  }
+
+  /** What was thrown since it was armed, or null. */
+  static synchronized Throwable thrown() {
+    return thrown;
+  }
+
+  /** Memory of the heap is about to be taken. Threading: any thread. */
+  public static void allocation() {
+    if (armed == Fault.OUT_OF_MEMORY) {
+      reach();
+    }
+  }
+
+  /** A method begins. Threading: any thread. */
+  public static void entry() {
+    Fault now = armed;
+    if (now != null && now != Fault.OUT_OF_MEMORY) {
+      reach();
+    }
+  }
+
+  private static void reach() {
+    Thread wanted = only;
+    if (wanted == null || wanted == Thread.currentThread()) {
+      Throwable now = next();
+      if (now != null) {
+        InjectionPoints.<RuntimeException>sneak(now);
+      }
+    }
+  }
+
+  private static synchronized Throwable next() {
+    Fault fault = armed;
+    if (fault == null) {
+      return null;
+    }
+    int point = reached++;
+    if (looksForDeepest && isDeepest()) {
+      DEEPEST.add(point);
+    }
+    if (point != throwAt) {
+      return null;
+    }
+    armed = null;
+    thrown = fault.thrown.get();
+    return thrown;
+  }
+
+  /**
+   * Whether no point before, in the same call of the user, had as many frames. A stack that was
+   * large enough for more frames is large enough for these.
+   */
+  private static boolean isDeepest() {
+    List<String> frames =
+        WALKER.walk(all -> all.map(StackWalker.StackFrame::getClassName).toList());
+    long ours = frames.stream().filter(InjectingLoader::isInstrumented).count();
+    if (ours == 1) {
+      // The user's call itself.
+      mostFrames = 0;
+    }
+    boolean deepest = frames.size() > mostFrames;
+    mostFrames = Math.max(mostFrames, frames.size());
+    return deepest;
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // what is thrown is not checked
+  private static <T extends Throwable> void sneak(Throwable any) throws T {
+    throw (T) any;
+  }
+}
