@@ -92,17 +92,12 @@ final class AddressDirectory {
 
   void add(Span span) {
     lock.lock();
-    boolean added = false;
     try {
+      // Made before anything changes: it takes heap, which may be exhausted.
+      Snapshot next = snapshot == null ? null : with(snapshot.compact(), span);
       all.add(span);
-      if (snapshot != null) {
-        snapshot = with(snapshot.compact(), span);
-      }
-      added = true;
+      snapshot = next;
     } finally {
-      if (!added) {
-        all.remove(span);
-      }
       lock.unlock();
     }
   }
