@@ -46,21 +46,23 @@ public final class PlanMemory {
 
   static PlanMemory reserve(OffsetsAssignment plan, SubAllocator source, long maxRegionBytes) {
     List<Piece> pieces = pieces(plan, maxRegionBytes);
-    // With room for all, or there might be no heap to note one that is there.
-    List<MemoryRegion> regions = new ArrayList<>(pieces.size());
+    MemoryRegion[] regions = new MemoryRegion[pieces.size()];
+    long[] starts = pieces.stream().mapToLong(Piece::start).toArray();
+    // Made before there is anything to lose: it takes heap, which may be exhausted.
+    PlanMemory made =
+        new PlanMemory(source, Collections.unmodifiableList(Arrays.asList(regions)), starts);
     boolean done = false;
     try {
-      for (Piece piece : pieces) {
-        regions.add(source.alloc(plan.alignment(), piece.bytes()));
+      for (int i = 0; i < regions.length; i++) {
+        regions[i] = source.alloc(plan.alignment(), pieces.get(i).bytes());
       }
       done = true;
     } finally {
       if (!done) {
-        regions.forEach(source::free);
+        made.free();
       }
     }
-    long[] starts = pieces.stream().mapToLong(Piece::start).toArray();
-    return new PlanMemory(source, Collections.unmodifiableList(regions), starts);
+    return made;
   }
 
   /**
@@ -183,16 +185,24 @@ public final class PlanMemory {
 
   /** Gives everything back to where it came from. Threading: any thread, once. */
   public void free() {
-    RuntimeException failure = null;
-    for (int i = 0; i < regions.size(); i++) {
+    free(0);
+  }
+
+  /** From this piece on, whatever is thrown on the way. Takes no heap. */
+  private void free(int first) {
+    for (int i = first; i < regions.size(); i++) {
+      MemoryRegion region = regions.get(i);
+      boolean done = false;
       try {
-        source.free(regions.get(i));
-      } catch (RuntimeException refused) {
-        failure = refused;
+        if (region != null) {
+          source.free(region);
+        }
+        done = true;
+      } finally {
+        if (!done) {
+          free(i + 1);
+        }
       }
-    }
-    if (failure != null) {
-      throw failure;
     }
   }
 }

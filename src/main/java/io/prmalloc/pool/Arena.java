@@ -99,6 +99,8 @@ final class Arena {
   /** Where a chunk lies: which region, and where in it. */
   record Place(int region, long offset) {}
 
+  private static final List<MemoryRegion> NONE = List.of();
+
   /** The largest chunk an arena can hold: a page less than 2 GiB. */
   static final long MAX_CHUNK_BYTES = (1L << 31) - 4096;
 
@@ -147,21 +149,36 @@ final class Arena {
    *     then
    */
   static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
-    // With room for all, or there might be no heap to note one that is there.
-    List<MemoryRegion> regions = new ArrayList<>(layout.regionBytes.size());
-    boolean complete = false;
+    MemoryRegion[] regions = new MemoryRegion[layout.regionBytes.size()];
+    Arena made = null;
     try {
-      for (int i = 0; i < layout.regionBytes.size(); i++) {
-        MemoryRegion region =
-            source.alloc(layout.regionAlignments.get(i), layout.regionBytes.get(i));
-        regions.add(region);
-        each.accept(region);
+      for (int i = 0; i < regions.length; i++) {
+        regions[i] = source.alloc(layout.regionAlignments.get(i), layout.regionBytes.get(i));
+        each.accept(regions[i]);
       }
-      complete = true;
-      return new Arena(source, layout, List.copyOf(regions));
+      made = new Arena(source, layout, List.of(regions));
+      return made;
     } finally {
-      if (!complete) {
-        regions.forEach(source::free);
+      if (made == null) {
+        free(source, Arrays.asList(regions), 0);
+      }
+    }
+  }
+
+  /** From this region on, those that are there, whatever is thrown on the way. Takes no heap. */
+  private static void free(SubAllocator source, List<MemoryRegion> regions, int first) {
+    for (int i = first; i < regions.size(); i++) {
+      MemoryRegion region = regions.get(i);
+      boolean done = false;
+      try {
+        if (region != null) {
+          source.free(region);
+        }
+        done = true;
+      } finally {
+        if (!done) {
+          free(source, regions, i + 1);
+        }
       }
     }
   }
@@ -211,8 +228,11 @@ final class Arena {
     if (source.bytesAvailable() - headroomBytes < regionBytes.get(region)) {
       return false;
     }
+    // Made before there is anything to lose: it takes heap, which may be exhausted.
+    List<MemoryRegion> changed = new ArrayList<>(regions);
     MemoryRegion reserved = source.alloc(regionAlignments.get(region), regionBytes.get(region));
-    set(region, reserved);
+    changed.set(region, reserved);
+    set(changed, -1);
     for (PooledBlock block : blocks.get(region)) {
       if (block == claimed) {
         block.moveTo(reserved);
@@ -252,18 +272,18 @@ final class Arena {
   long drop(int region) {
     MemoryRegion gone = regions.get(region);
     long bytes = gone.sizeBytes();
-    set(region, null);
+    List<MemoryRegion> changed = new ArrayList<>(regions);
+    changed.set(region, null);
+    set(changed, 1);
     blocks.get(region).forEach(block -> block.moveTo(null));
     source.free(gone);
     return bytes;
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock of the plan's table only
-  private void set(int region, MemoryRegion value) {
-    List<MemoryRegion> changed = new ArrayList<>(regions);
-    changed.set(region, value);
+  private void set(List<MemoryRegion> changed, int moreLacking) {
     regions = changed;
-    lacking += value == null ? 1 : -1;
+    lacking += moreLacking;
   }
 
   /** How its blocks are isolated. */
@@ -301,10 +321,8 @@ final class Arena {
 
   /** Gives everything back; when nobody uses it any more. */
   void free() {
-    List<MemoryRegion> all = regions();
-    regions = List.of();
-    for (int i = 0; i < all.size(); i++) {
-      source.free(all.get(i));
-    }
+    List<MemoryRegion> all = regions;
+    regions = NONE;
+    free(source, all, 0);
   }
 }

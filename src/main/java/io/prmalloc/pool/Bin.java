@@ -37,9 +37,11 @@ final class Bin {
   }
 
   private void setOwn(List<Buffer> all) {
+    // Both or neither: it takes heap, which may be exhausted.
+    Buffer[] asked = Stream.concat(all.stream(), virtual.targets().stream()).toArray(Buffer[]::new);
     allOwn = all;
     // Release: whoever sees a buffer here sees its blocks.
-    buffers = Stream.concat(all.stream(), virtual.targets().stream()).toArray(Buffer[]::new);
+    buffers = asked;
   }
 
   int index() {

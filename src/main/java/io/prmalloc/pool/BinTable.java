@@ -180,6 +180,20 @@ final class BinTable {
       places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
     Arena arena = reserver.apply(layout);
+    BinTable made = null;
+    try {
+      made = build(plan, blocks, maxOversize, places, arena);
+      return made;
+    } finally {
+      if (made == null) {
+        arena.free();
+      }
+    }
+  }
+
+  private static BinTable build(
+      LifetimePlan plan, int[] blocks, double maxOversize, Arena.Place[][] places, Arena arena) {
+    int bins = plan.bins().size();
     int directClasses = directClasses(plan);
     Map<Integer, Buffer> buffers = new HashMap<>();
     Bin[] ascending = new Bin[bins];
@@ -415,13 +429,23 @@ final class BinTable {
    */
   synchronized PooledBlock grow(Bin bin, SubAllocator source) {
     GrownBlocks.Grown more = GrownBlocks.reserve(bin.own(), source, arena.isolation());
-    ready.adopt(more.block());
-    // Before anybody sees it.
-    more.block().claim();
-    grown.add(more);
-    bin.grow(more.buffer());
-    spans = null;
-    return more.block();
+    boolean known = false;
+    try {
+      ready.adopt(more.block());
+      // Before anybody sees it.
+      more.block().claim();
+      long bytes = more.arena().bytes();
+      GrownBlocks.Grown[] all = grown.with(more);
+      bin.grow(more.buffer());
+      known = true;
+      grown.set(all, bytes);
+      spans = null;
+      return more.block();
+    } finally {
+      if (!known) {
+        more.arena().free();
+      }
+    }
   }
 
   /** Whether some blocks have no memory. */
@@ -549,29 +573,46 @@ final class BinTable {
   /** Closes all buffers if all blocks are home; else nothing has changed. */
   boolean retire() {
     List<Buffer> all = buffers();
-    for (int i = 0; i < all.size(); i++) {
-      if (!all.get(i).retire()) {
-        for (int j = 0; j < i; j++) {
-          all.get(j).reopen();
-        }
-        return false;
+    int retired = 0;
+    try {
+      while (retired < all.size() && all.get(retired).retire()) {
+        retired++;
+      }
+      return retired == all.size();
+    } finally {
+      for (int i = 0; retired < all.size() && i < retired; i++) {
+        all.get(i).reopen();
       }
     }
-    return true;
   }
 
   /** Undoes {@link #retire}. */
   void reopen() {
-    buffers().forEach(Buffer::reopen);
+    for (Bin bin : ascending) {
+      List<Buffer> own = bin.allOwn();
+      for (int i = 0; i < own.size(); i++) {
+        own.get(i).reopen();
+      }
+    }
   }
 
   /**
    * Gives the arena back, whatever is still in use; handles on its blocks are closed from then on.
    */
   void free() {
-    buffers().forEach(Buffer::revokeAll);
-    buffers().forEach(Buffer::noteResident);
-    arenas().forEach(Arena::free);
+    // Loops without a stream: they take no heap, of which there may be none.
+    for (Bin bin : ascending) {
+      List<Buffer> own = bin.allOwn();
+      for (int i = 0; i < own.size(); i++) {
+        own.get(i).revokeAll();
+        own.get(i).noteResident();
+      }
+    }
+    try {
+      arena.free();
+    } finally {
+      grown.free(0);
+    }
   }
 
   /** Makes the arena resident as far as the system does so. Not while it is discarded. */

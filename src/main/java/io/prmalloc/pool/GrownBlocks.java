@@ -40,17 +40,31 @@ final class GrownBlocks {
     Arena.Layout layout = new Arena.Layout(like.strideBytes(), 1, isolation);
     Arena.Place[] place = {layout.place(like.strideBytes(), like.alignment())};
     Arena arena = Arena.reserve(source, layout, region -> {});
-    return new Grown(
-        new Buffer(like.bin(), like.strideBytes(), like.alignment(), place, arena), arena);
+    Grown made = null;
+    try {
+      made =
+          new Grown(
+              new Buffer(like.bin(), like.strideBytes(), like.alignment(), place, arena), arena);
+      return made;
+    } finally {
+      if (made == null) {
+        arena.free();
+      }
+    }
   }
 
-  /** Whoever looks sees it from now on. */
-  synchronized void add(Grown more) {
-    bytes += more.arena().bytes();
-    all =
-        Stream.concat(Arrays.stream(all), Stream.of(more))
-            .sorted(Comparator.comparingLong(grown -> grown.buffer().strideBytes()))
-            .toArray(Grown[]::new);
+  /** Those that there are and one more, for {@link #set}. */
+  Grown[] with(Grown more) {
+    return Stream.concat(Arrays.stream(all), Stream.of(more))
+        .sorted(Comparator.comparingLong(grown -> grown.buffer().strideBytes()))
+        .toArray(Grown[]::new);
+  }
+
+  /** Whoever looks sees them from now on. Takes no heap. One thread at a time. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time
+  void set(Grown[] grown, long moreBytes) {
+    bytes += moreBytes;
+    all = grown;
   }
 
   /**
@@ -78,6 +92,22 @@ final class GrownBlocks {
       }
     }
     return false;
+  }
+
+  /** Gives the memory of this one and of all after it back, whatever is thrown on the way. */
+  void free(int first) {
+    Grown[] grown = all;
+    for (int i = first; i < grown.length; i++) {
+      boolean done = false;
+      try {
+        grown[i].arena().free();
+        done = true;
+      } finally {
+        if (!done) {
+          free(i + 1);
+        }
+      }
+    }
   }
 
   Stream<Arena> arenas() {

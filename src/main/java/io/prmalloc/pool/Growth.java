@@ -73,9 +73,7 @@ final class Growth {
       if (pool.bins() != table) {
         return null;
       }
-      PooledBlock block = table.back(totalBytes, alignment);
-      outside.noteReserved();
-      return block;
+      return noted(table.back(totalBytes, alignment));
     } finally {
       lifecycle.unlock();
     }
@@ -110,12 +108,24 @@ final class Growth {
 
   private PooledBlock grow(BinTable table, Bin bin) {
     try {
-      PooledBlock block = table.grow(bin, source);
-      outside.noteReserved();
-      return block;
+      return noted(table.grow(bin, source));
     } catch (OutOfNativeMemoryException refused) {
       // Then there may be none for this request outside either, and that is told to the user.
       return null;
+    }
+  }
+
+  /** Notes that more is reserved. If that fails nobody gets the block. */
+  private PooledBlock noted(PooledBlock block) {
+    boolean done = false;
+    try {
+      outside.noteReserved();
+      done = true;
+      return block;
+    } finally {
+      if (!done && block != null) {
+        block.giveUp();
+      }
     }
   }
 }

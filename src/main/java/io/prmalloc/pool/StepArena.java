@@ -183,14 +183,22 @@ final class StepArena extends StepMemory {
       throw SourceBesideHeap.refusal(source, bytes);
     }
     PlanMemory memory = PlanMemory.reserve(plan.offsets(), source);
-    if (sequence.varies()
-        && source.isResident()
-        && !source.isGuarded()
-        && OperatingSystem.callsNativeSilently()) {
-      memory.regions().forEach(StepArena::discard);
+    StepArena made = null;
+    try {
+      if (sequence.varies()
+          && source.isResident()
+          && !source.isGuarded()
+          && OperatingSystem.callsNativeSilently()) {
+        memory.regions().forEach(StepArena::discard);
+      }
+      int requests = plan.requests();
+      made = new StepArena(sequence, plan, memory, new Block[requests], new Block[requests][]);
+      return made;
+    } finally {
+      if (made == null) {
+        memory.free();
+      }
     }
-    int requests = plan.requests();
-    return new StepArena(sequence, plan, memory, new Block[requests], new Block[requests][]);
   }
 
   /** What smaller steps do not touch costs no memory then. */
