@@ -507,15 +507,17 @@ final class KeyedSteps {
    */
   synchronized boolean retire() {
     StepSequence[] known = sequences;
-    for (int i = 0; i < known.length; i++) {
-      if (!known[i].retire()) {
-        for (int j = 0; j < i; j++) {
-          known[j].reopen();
-        }
-        return false;
+    int retired = 0;
+    try {
+      while (retired < known.length && known[retired].retire()) {
+        retired++;
+      }
+      return retired == known.length;
+    } finally {
+      for (int i = 0; retired < known.length && i < retired; i++) {
+        known[i].reopen();
       }
     }
-    return true;
   }
 
   /** Undoes {@link #retire}. */

@@ -829,8 +829,14 @@ final class LiveHeap {
     } finally {
       unlockAll();
     }
-    releaseAll();
-    return true;
+    boolean released = false;
+    try {
+      releaseAll();
+      released = true;
+      return true;
+    } finally {
+      closed = released;
+    }
   }
 
   private void releaseAll() {

@@ -279,14 +279,18 @@ final class PlannedSteps implements StepSource {
   boolean retire() {
     implicit.endOwnLeases();
     closed = true;
-    if (kinds.retire()) {
-      if (implicit.kinds().retire()) {
-        return true;
+    boolean first = false;
+    boolean all = false;
+    try {
+      first = kinds.retire();
+      all = first && implicit.kinds().retire();
+      return all;
+    } finally {
+      if (first && !all) {
+        kinds.reopen();
       }
-      kinds.reopen();
+      closed = all;
     }
-    closed = false;
-    return false;
   }
 
   /** Undoes {@link #retire}. */

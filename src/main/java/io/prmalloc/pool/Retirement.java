@@ -1,7 +1,5 @@
 package io.prmalloc.pool;
 
-import java.util.function.BooleanSupplier;
-
 /** The part of a pool's close that may find that it is not the time. */
 final class Retirement {
 
@@ -16,34 +14,40 @@ final class Retirement {
    * @return whether it could
    */
   static boolean tryAll(PlannedSteps steps, SmallBlocks small, BinTable bins, LiveHeap outside) {
-    return steps.retire()
-        && tryOrUndo(
-            () ->
-                small.retire()
-                    && tryOrUndo(
-                        () ->
-                            (bins == null || bins.retire())
-                                && tryOrUndo(outside::close, () -> reopen(bins)),
-                        small::reopen),
-            steps::reopen);
-  }
-
-  private static void reopen(BinTable bins) {
-    if (bins != null) {
-      bins.reopen();
-    }
-  }
-
-  /** Undoes what was done before if something is not to be done, or fails. */
-  private static boolean tryOrUndo(BooleanSupplier next, Runnable undo) {
-    boolean done = false;
+    int retired = 0;
+    boolean all = false;
+    // What is thrown on the way undoes what was done so far, as what is in use does.
     try {
-      done = next.getAsBoolean();
+      if (!steps.retire()) {
+        return false;
+      }
+      retired++;
+      if (!small.retire()) {
+        return false;
+      }
+      retired++;
+      if (bins != null && !bins.retire()) {
+        return false;
+      }
+      retired++;
+      all = outside.close();
+      return all;
     } finally {
-      if (!done) {
-        undo.run();
+      if (!all) {
+        reopen(retired, steps, small, bins);
       }
     }
-    return done;
+  }
+
+  private static void reopen(int retired, PlannedSteps steps, SmallBlocks small, BinTable bins) {
+    if (retired > 2 && bins != null) {
+      bins.reopen();
+    }
+    if (retired > 1) {
+      small.reopen();
+    }
+    if (retired > 0) {
+      steps.reopen();
+    }
   }
 }

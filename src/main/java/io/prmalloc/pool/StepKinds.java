@@ -148,23 +148,34 @@ final class StepKinds {
    * owner is closed already, so no kind is added.
    */
   synchronized boolean retire() {
-    List<KeyedSteps> known = all().toList();
-    for (int i = 0; i < known.size(); i++) {
-      if (!known.get(i).retire()) {
-        known.subList(0, i).forEach(KeyedSteps::reopen);
-        return false;
+    KeyedSteps[] known = kinds;
+    int retired = 0;
+    try {
+      while (retired < known.length && known[retired].retire()) {
+        retired++;
+      }
+      return retired == known.length;
+    } finally {
+      for (int i = 0; retired < known.length && i < retired; i++) {
+        known[i].reopen();
       }
     }
-    return true;
   }
 
   /** Undoes {@link #retire}. */
   synchronized void reopen() {
-    all().forEach(KeyedSteps::reopen);
+    for (KeyedSteps kind : kinds) {
+      kind.reopen();
+    }
   }
 
   /** Gives every arena back, whatever is in use. */
   synchronized void free() {
-    Stream.concat(all(), leaving.stream()).forEach(KeyedSteps::free);
+    for (KeyedSteps kind : kinds) {
+      kind.free();
+    }
+    for (KeyedSteps kind : leaving) {
+      kind.free();
+    }
   }
 }

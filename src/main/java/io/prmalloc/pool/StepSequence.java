@@ -300,9 +300,15 @@ final class StepSequence {
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.WARNING, "no memory for a planned step, going on without", e);
     } finally {
-      planned(made, first);
-      release();
-      kind.planned(this);
+      try {
+        planned(made, first);
+      } finally {
+        try {
+          release();
+        } finally {
+          kind.planned(this);
+        }
+      }
     }
     if (first == null) {
       return;
@@ -328,27 +334,43 @@ final class StepSequence {
       return;
     }
     failures = 0;
-    if (owner.isClosed() || freed) {
-      leaving.add(first);
-      return;
+    try {
+      if (owner.isClosed() || freed) {
+        leaving.add(first);
+        return;
+      }
+      if (plan != null) {
+        (lowered ? counts.lowered : counts.raised).increment();
+        doublings = lowered ? Math.min(doublings + 1, MAX_DOUBLINGS) : doublings;
+      }
+      serve(made, first);
+    } finally {
+      freeUnlessKnown(first);
     }
-    if (plan != null) {
-      (lowered ? counts.lowered : counts.raised).increment();
-      doublings = lowered ? Math.min(doublings + 1, MAX_DOUBLINGS) : doublings;
+  }
+
+  /** An error may have come between an arena and those who would free it. Takes no heap. */
+  private void freeUnlessKnown(StepArena made) {
+    boolean known = leaving.contains(made);
+    for (StepArena arena : arenas) {
+      known |= arena == made;
     }
-    serve(made, first);
+    if (!known) {
+      made.free();
+    }
   }
 
   private void serve(StepPlan made, StepArena first) {
-    FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
+    StepArena[] serving = {first};
+    leaving.addAll(Arrays.asList(arenas));
     plan = made;
+    // Release: publishes the arena; its acquire is the read in lease.
+    arenas = serving;
     outcomes = 0;
     largest = null;
-    leaving.addAll(Arrays.asList(arenas));
-    noteTrouble();
     stepsToTrim = TRIM_STEPS;
-    // Release: publishes the arena; its acquire is the read in lease.
-    arenas = new StepArena[] {first};
+    noteTrouble();
+    FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     owner.noteReserved();
   }
 
@@ -378,10 +400,14 @@ final class StepSequence {
   }
 
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
-    if (isServing(served)) {
-      serve(better, first);
-    } else {
-      leaving.add(first);
+    try {
+      if (isServing(served)) {
+        serve(better, first);
+      } else {
+        leaving.add(first);
+      }
+    } finally {
+      freeUnlessKnown(first);
     }
   }
 
@@ -390,7 +416,12 @@ final class StepSequence {
     envelope = kept.recording();
     latest = envelope;
     count = KeyedSteps.REPEATS;
-    serve(kept, reserve(kept));
+    StepArena first = reserve(kept);
+    try {
+      serve(kept, first);
+    } finally {
+      freeUnlessKnown(first);
+    }
   }
 
   private void addArena(StepPlan wanted) {
@@ -400,8 +431,11 @@ final class StepSequence {
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.DEBUG, "no memory for one more planned step", e);
     } finally {
-      added(wanted, made);
-      release();
+      try {
+        added(wanted, made);
+      } finally {
+        release();
+      }
     }
   }
 
@@ -410,14 +444,18 @@ final class StepSequence {
     if (made == null) {
       return;
     }
-    if (owner.isClosed() || plan != wanted) {
-      leaving.add(made);
-      return;
+    try {
+      if (owner.isClosed() || plan != wanted) {
+        leaving.add(made);
+        return;
+      }
+      StepArena[] more = Arrays.copyOf(arenas, arenas.length + 1);
+      more[more.length - 1] = made;
+      arenas = more;
+      owner.noteReserved();
+    } finally {
+      freeUnlessKnown(made);
     }
-    StepArena[] more = Arrays.copyOf(arenas, arenas.length + 1);
-    more[more.length - 1] = made;
-    arenas = more;
-    owner.noteReserved();
   }
 
   /**
@@ -528,8 +566,10 @@ final class StepSequence {
   }
 
   private synchronized boolean isGivenUp(StepArena arena) {
-    arenas = Arrays.stream(arenas).filter(other -> other != arena).toArray(StepArena[]::new);
+    StepArena[] others =
+        Arrays.stream(arenas).filter(other -> other != arena).toArray(StepArena[]::new);
     leaving.add(arena);
+    arenas = others;
     boolean tooOften = ++givenUp >= MAX_GIVEN_UP;
     if (tooOften) {
       plan = null;
@@ -576,32 +616,58 @@ final class StepSequence {
     while (kept > 0
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
         && arenas[kept - 1].isFree()) {
-      leaving.add(arenas[--kept]);
+      kept--;
     }
     if (kept < arenas.length) {
-      arenas = Arrays.copyOf(arenas, kept);
+      StepArena[] fewer = Arrays.copyOf(arenas, kept);
+      leaving.addAll(Arrays.asList(arenas).subList(kept, arenas.length));
+      arenas = fewer;
     }
   }
 
   /** Gives back the arenas that are leaving and in which nothing is in use. */
   private long release() {
-    List<StepArena> over = takeReleasable();
-    over.forEach(StepArena::free);
-    released(over);
-    return over.stream().mapToLong(StepArena::bytes).sum();
+    long bytes = 0;
+    StepArena over = takeReleasable();
+    while (over != null) {
+      // Asked before it goes, and one by one: an error leaves the others for the next time.
+      long its = over.bytes();
+      try {
+        over.free();
+      } finally {
+        released(over);
+      }
+      bytes += its;
+      over = takeReleasable();
+    }
+    return bytes;
   }
 
-  private synchronized List<StepArena> takeReleasable() {
-    List<StepArena> over = leaving.stream().filter(StepArena::claim).toList();
-    leaving.removeAll(over);
-    releasing.addAll(over);
-    over.forEach(counts::forget);
-    noteTrouble();
-    return over;
+  /** One that is nobody's any more, for the caller to free; null if there is none. */
+  private synchronized StepArena takeReleasable() {
+    for (int i = 0; i < leaving.size(); i++) {
+      StepArena arena = leaving.get(i);
+      if (arena.claim()) {
+        boolean taken = false;
+        try {
+          releasing.add(arena);
+          taken = true;
+        } finally {
+          if (!taken) {
+            arena.reopen();
+          }
+        }
+        leaving.remove(i);
+        counts.forget(arena);
+        noteTrouble();
+        return arena;
+      }
+    }
+    return null;
   }
 
-  private synchronized void released(List<StepArena> over) {
-    releasing.removeAll(over);
+  private synchronized void released(StepArena over) {
+    releasing.remove(over);
   }
 
   PlannedSteps owner() {
@@ -664,33 +730,49 @@ final class StepSequence {
    * else leaves everything as it was.
    */
   synchronized boolean retire() {
-    List<StepArena> retired = new ArrayList<>();
-    for (StepArena arena : all()) {
-      if (!arena.retire()) {
-        retired.forEach(StepArena::reopen);
-        return false;
+    List<StepArena> all = all();
+    int retired = 0;
+    try {
+      while (retired < all.size() && all.get(retired).retire()) {
+        retired++;
       }
-      retired.add(arena);
+      return retired == all.size();
+    } finally {
+      for (int i = 0; retired < all.size() && i < retired; i++) {
+        all.get(i).reopen();
+      }
     }
-    return true;
   }
 
   /** Undoes {@link #retire}. */
   synchronized void reopen() {
-    all().forEach(StepArena::reopen);
+    for (int i = 0; i < leaving.size(); i++) {
+      leaving.get(i).reopen();
+    }
+    for (StepArena arena : arenas) {
+      arena.reopen();
+    }
   }
 
   /** Gives all arenas back, whatever is in use. */
   synchronized void free() {
-    for (StepArena arena : all()) {
+    freed = true;
+    plan = null;
+    StepArena[] serving = arenas;
+    arenas = NO_ARENAS;
+    // Loops without a stream: they take no heap, of which there may be none.
+    for (StepArena arena : serving) {
       arena.free();
       counts.forget(arena);
     }
-    // Waits for who is about it.
-    releasing.forEach(StepArena::free);
+    for (int i = 0; i < leaving.size(); i++) {
+      leaving.get(i).free();
+      counts.forget(leaving.get(i));
+    }
     leaving.clear();
-    arenas = NO_ARENAS;
-    plan = null;
-    freed = true;
+    // Waits for who is about it.
+    for (int i = 0; i < releasing.size(); i++) {
+      releasing.get(i).free();
+    }
   }
 }
