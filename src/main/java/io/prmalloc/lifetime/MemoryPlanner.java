@@ -99,13 +99,29 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     if (watcher == null) {
       return step;
     }
-    Runnable closed = watcher.get();
-    return () -> {
-      closed.run();
-      if (step != null) {
-        step.end();
+    OpenStep watched = null;
+    try {
+      Runnable closed = watcher.get();
+      watched =
+          () -> {
+            try {
+              closed.run();
+            } finally {
+              end(step);
+            }
+          };
+      return watched;
+    } finally {
+      if (watched == null) {
+        end(step);
       }
-    };
+    }
+  }
+
+  private static void end(OpenStep step) {
+    if (step != null) {
+      step.end();
+    }
   }
 
   /** The step as this planner sees it, or null if it does not look. */

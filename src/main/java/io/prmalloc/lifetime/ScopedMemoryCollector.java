@@ -77,7 +77,16 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     opener = Thread.currentThread();
     source = planner.source();
     whenClosed = source == null ? null : source.opened(key);
-    collected = planner.openWatchedStep();
+    boolean opened = false;
+    try {
+      collected = planner.openWatchedStep();
+      opened = true;
+    } finally {
+      // Nobody has a step that could not be opened, to close it.
+      if (!opened && whenClosed != null) {
+        whenClosed.run();
+      }
+    }
   }
 
   /**
@@ -238,6 +247,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
       return;
     }
     closed = true;
+    // Whatever one of them throws, the others hear of it too.
     try {
       if (memory != null) {
         memory.end();

@@ -260,24 +260,33 @@ final class ImplicitSteps {
 
   /** Null if the step cannot be recorded, since it would be observed too late. */
   private Open record(Object key) {
+    long number = lastNumber.incrementAndGet();
+    Open step = null;
     recording.incrementAndGet();
-    changed();
-    int now = attachments;
-    if (!attached) {
-      recording.decrementAndGet();
+    try {
       changed();
-      return null;
+      int now = attachments;
+      if (attached) {
+        Open made = new Open(key, new StepRecorder(), number, now);
+        observer.begin(number, made.recorder);
+        step = put(made);
+      }
+      return step;
+    } finally {
+      if (step == null) {
+        observer.end(number);
+        recording.decrementAndGet();
+        changed();
+      }
     }
-    Open step = new Open(key, new StepRecorder(), lastNumber.incrementAndGet(), now);
-    observer.begin(step.number, step.recorder);
-    return put(step);
   }
 
   private void recorded(Open step) {
-    boolean whole = step.thread == Thread.currentThread() && isStillObserved(step.attachment);
-    observer.end(step.number);
+    // First, for it is to be done whatever becomes of the rest.
     recording.decrementAndGet();
     noteChange();
+    boolean whole = step.thread == Thread.currentThread() && isStillObserved(step.attachment);
+    observer.end(step.number);
     Recording made = whole ? step.recorder.recording(owner.isolation().roomBytes()) : null;
     budget.addAndGet(made == null ? -WEIGHT_OF_NONE : -1);
     KeyedSteps kind = made == null ? null : kinds.find(step.key, made.sizeBytes(0));
@@ -395,6 +404,18 @@ final class ImplicitSteps {
   private void adjustNow() {
     // Before anything is looked at: what changes from here on is looked at again.
     changed = false;
+    boolean done = false;
+    try {
+      setRight();
+      done = true;
+    } finally {
+      // What failed is tried again.
+      changed |= !done;
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lifecycle's lock only
+  private void setRight() {
     boolean serve = enabled && kinds.any(KeyedSteps::isServing);
     boolean attach = !serve && recording.get() > 0 && mayLearn();
     if (attach && !attached) {
