@@ -101,12 +101,22 @@ final class LeakDetector implements PoolObserver {
       ArrayDeque<Long> own = open.get(thread);
       long step = own == null ? NO_STEP : own.getLast();
       long ticket = ++lastTicket;
-      out.put(
-          ticket, new Watched(bytes, alignment, thread.getName(), step, System.nanoTime(), stack));
-      if (step != NO_STEP) {
-        outByStep.computeIfAbsent(step, any -> new LinkedHashSet<>()).add(ticket);
+      Watched watched =
+          new Watched(bytes, alignment, thread.getName(), step, System.nanoTime(), stack);
+      boolean noted = false;
+      try {
+        out.put(ticket, watched);
+        if (step != NO_STEP) {
+          outByStep.computeIfAbsent(step, any -> new LinkedHashSet<>()).add(ticket);
+        }
+        noted = true;
+        return ticket;
+      } finally {
+        if (!noted) {
+          // Nobody would say that it is back.
+          out.remove(ticket);
+        }
       }
-      return ticket;
     }
   }
 
@@ -135,21 +145,36 @@ final class LeakDetector implements PoolObserver {
   @Override
   public synchronized long stepOpened() {
     Thread thread = Thread.currentThread();
-    open.computeIfAbsent(thread, any -> new ArrayDeque<>(2)).add(++lastStep);
-    openers.put(lastStep, thread);
-    return lastStep;
+    long step = ++lastStep;
+    boolean noted = false;
+    try {
+      openers.put(step, thread);
+      open.computeIfAbsent(thread, any -> new ArrayDeque<>(2)).add(step);
+      noted = true;
+      return step;
+    } finally {
+      if (!noted) {
+        forgetOpen(step);
+      }
+    }
+  }
+
+  private void forgetOpen(long step) {
+    Thread thread = openers.remove(step);
+    ArrayDeque<Long> own = open.get(thread);
+    if (own != null) {
+      own.removeLastOccurrence(step);
+      if (own.isEmpty()) {
+        open.remove(thread);
+      }
+    }
   }
 
   @Override
   public void stepClosed(long step) {
     List<Leak> leaks;
     synchronized (this) {
-      Thread thread = openers.remove(step);
-      ArrayDeque<Long> own = open.get(thread);
-      own.removeLastOccurrence(step);
-      if (own.isEmpty()) {
-        open.remove(thread);
-      }
+      forgetOpen(step);
       endedSteps++;
       ended.add(new Ended(step, endedSteps + settings.steps()));
       leaks = findDue();
@@ -162,11 +187,18 @@ final class LeakDetector implements PoolObserver {
     while (!ended.isEmpty() && ended.peek().due <= endedSteps) {
       Set<Long> left = outByStep.remove(ended.poll().step);
       if (left != null) {
-        left.forEach(ticket -> leaks.add(leak(out.remove(ticket), Reason.STEP_ENDED)));
+        left.forEach(ticket -> addIfOut(leaks, ticket));
       }
     }
     findOld(leaks);
     return leaks;
+  }
+
+  private void addIfOut(List<Leak> leaks, long ticket) {
+    Watched watched = out.remove(ticket);
+    if (watched != null) {
+      leaks.add(leak(watched, Reason.STEP_ENDED));
+    }
   }
 
   private void findOld(List<Leak> leaks) {
@@ -233,7 +265,12 @@ final class LeakDetector implements PoolObserver {
       reported.incrementAndGet();
       LOGGER.log(Level.WARNING, leak.describe());
       recordFlight(leak);
-      listener.accept(leak);
+      try {
+        listener.accept(leak);
+      } catch (Throwable e) {
+        // The others are told all the same.
+        LOGGER.log(Level.WARNING, "the listener of leaks failed", e);
+      }
     }
   }
 

@@ -41,6 +41,10 @@ final class Observation {
    * @param observers at least one
    */
   void begin(PoolObserver[] observers, long bytes, long alignment) {
+    // Made before anybody is told: it takes heap, which may be exhausted.
+    if (observers.length > 1 && furtherTickets.length != observers.length) {
+      furtherTickets = new long[observers.length];
+    }
     if (told != observers) {
       told = observers;
       first = observers[0];
@@ -52,19 +56,25 @@ final class Observation {
   }
 
   private void tellOthers(PoolObserver[] observers, long bytes, long alignment) {
-    if (furtherTickets.length != observers.length) {
-      furtherTickets = new long[observers.length];
-    }
     for (int i = 1; i < observers.length; i++) {
       furtherTickets[i] = observers[i].allocated(bytes, alignment);
     }
   }
 
-  /** Tells of the release. */
+  /** Tells of the release, if anybody was told of the allocation. */
   void end() {
-    first.released(firstTicket);
-    if (furtherTickets.length > 0) {
-      tellOthersOfEnd();
+    PoolObserver observer = first;
+    if (observer == null) {
+      return;
+    }
+    try {
+      observer.released(firstTicket);
+      if (told.length > 1) {
+        tellOthersOfEnd();
+      }
+    } catch (Throwable e) {
+      // The memory comes home all the same.
+      TolerantObserver.failed(e);
     }
   }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Who observes a pool, and how they are told.
@@ -53,7 +54,10 @@ final class PoolWatch {
   private final Gate gate;
 
   /** Never empty, and not changed once it is there; null if there are none. */
-  private volatile PoolObserver[] observers;
+  private volatile TolerantObserver[] observers;
+
+  /** Made once, for to make it takes heap, of which there may be none. */
+  private final Supplier<Runnable> stepWatcher = this::stepOpened;
 
   private volatile LeakDetector leaks;
   private volatile boolean closed;
@@ -76,19 +80,35 @@ final class PoolWatch {
 
   /** Begins to tell an observer. The caller holds the lifecycle's lock. */
   void attach(PoolObserver observer) {
-    PoolObserver[] before = observers;
-    PoolObserver[] after =
-        before == null ? new PoolObserver[1] : Arrays.copyOf(before, before.length + 1);
-    after[after.length - 1] = observer;
-    observers = after;
-    if (before == null) {
-      planner.watchSteps(this::stepOpened);
+    TolerantObserver[] before = observers;
+    TolerantObserver[] after =
+        before == null ? new TolerantObserver[1] : Arrays.copyOf(before, before.length + 1);
+    after[after.length - 1] = new TolerantObserver(observer);
+    boolean attached = false;
+    try {
+      set(after);
+      attached = true;
+    } finally {
+      if (!attached) {
+        set(before);
+      }
     }
-    gate.observe(true, seeSteps(after));
   }
 
-  private static boolean seeSteps(PoolObserver[] observers) {
-    return Arrays.stream(observers).anyMatch(PoolObserver::seesSteps);
+  /** The caller holds the lifecycle's lock. */
+  private void set(TolerantObserver[] after) {
+    observers = after;
+    planner.watchSteps(after == null ? null : stepWatcher);
+    gate.observe(after != null, after != null && seeSteps(after));
+  }
+
+  private static boolean seeSteps(TolerantObserver[] observers) {
+    for (TolerantObserver observer : observers) {
+      if (observer.seesSteps()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** {@link #attach}, if the pool is not closed. The caller holds the lifecycle's lock. */
@@ -101,17 +121,15 @@ final class PoolWatch {
   void detach(PoolObserver observer) {
     lifecycle.lock();
     try {
-      PoolObserver[] before = observers;
+      TolerantObserver[] before = observers;
       if (before == null) {
         return;
       }
-      PoolObserver[] after =
-          Arrays.stream(before).filter(other -> other != observer).toArray(PoolObserver[]::new);
-      observers = after.length == 0 ? null : after;
-      if (after.length == 0) {
-        planner.watchSteps(null);
-      }
-      gate.observe(after.length > 0, seeSteps(after));
+      TolerantObserver[] after =
+          Arrays.stream(before)
+              .filter(other -> !other.isOf(observer))
+              .toArray(TolerantObserver[]::new);
+      set(after.length == 0 ? null : after);
     } finally {
       lifecycle.unlock();
     }
@@ -146,14 +164,21 @@ final class PoolWatch {
    * @throws IllegalStateException if the pool is closed
    */
   Recording record(Path file, RecordingOptions options) {
+    RecordingObserver observer = null;
+    boolean attached = false;
     lifecycle.lock();
     try {
       checkNotClosed();
-      RecordingObserver observer = new RecordingObserver(file, options, this::detach);
+      observer = new RecordingObserver(file, options, this::detach);
       attach(observer);
+      attached = true;
       return observer.recording();
     } finally {
       lifecycle.unlock();
+      // Not under the lock, which the recorder's thread wants too.
+      if (!attached && observer != null) {
+        observer.poolClosed();
+      }
     }
   }
 
@@ -171,10 +196,19 @@ final class PoolWatch {
   /** Tells of a block of the pool that is about to go out. */
   Block taken(Block block, long bytes, int alignment) {
     PoolObserver[] seen = observers;
-    if (seen != null && block instanceof PooledBlock pooled) {
-      return pooled.takenBefore(seen, bytes, alignment);
+    return seen != null && block instanceof PooledBlock pooled
+        ? tell(seen, pooled, bytes, alignment)
+        : block;
+  }
+
+  /** Tells of a block that is about to go out, which it does also if that fails. */
+  static PooledBlock tell(PoolObserver[] seen, PooledBlock block, long bytes, int alignment) {
+    try {
+      return block.takenBefore(seen, bytes, alignment);
+    } catch (Throwable e) {
+      TolerantObserver.failed(e);
+      return block;
     }
-    return block;
   }
 
   /** Takes a block outside the pool for a request that is to be planned, and tells of it. */
@@ -210,7 +244,11 @@ final class PoolWatch {
     }
     Observation observation = new Observation(tracked);
     Block block = outside.acquire(bytes, alignment, headerBytes, observation);
-    observation.begin(seen, bytes, alignment);
+    try {
+      observation.begin(seen, bytes, alignment);
+    } catch (Throwable e) {
+      TolerantObserver.failed(e);
+    }
     return block;
   }
 

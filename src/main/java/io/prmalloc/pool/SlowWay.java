@@ -92,7 +92,7 @@ final class SlowWay {
     if (ready == null) {
       return takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
     }
-    return observers != null ? ready.takenBefore(observers, bytes, alignment) : ready;
+    return observers != null ? PoolWatch.tell(observers, ready, bytes, alignment) : ready;
   }
 
   /** What {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */

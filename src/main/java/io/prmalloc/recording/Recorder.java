@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -79,9 +80,18 @@ public final class Recorder implements Recording {
   public static Recorder start(Path file, RecordingOptions options, Runnable whenOver) {
     try {
       FrameWriter writer = FrameWriter.create(file, options.maxBytes());
-      Recorder recorder = new Recorder(file, writer, options, whenOver);
-      recorder.thread.start();
-      return recorder;
+      boolean started = false;
+      try {
+        Recorder recorder = new Recorder(file, writer, options, whenOver);
+        recorder.thread.start();
+        started = true;
+        return recorder;
+      } finally {
+        if (!started) {
+          writer.close();
+          Files.deleteIfExists(file);
+        }
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
