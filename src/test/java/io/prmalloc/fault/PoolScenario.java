@@ -50,6 +50,10 @@ final class PoolScenario implements FaultScenario {
 
   private HeldSource source;
   private TensorPoolAllocator pool;
+
+  /** One more pool, or null. */
+  private TensorPoolAllocator warm;
+
   private ExecutorService planning;
   private boolean closing;
   private boolean closesForcibly;
@@ -250,10 +254,9 @@ final class PoolScenario implements FaultScenario {
     Path file = newFile();
     pool.plan().save(file);
     KeptPlan kept = KeptPlan.load(file);
-    try (TensorPoolAllocator warm =
-        settings.apply(TensorPoolAllocator.builder().subAllocator(source)).plan(kept).build()) {
-      warm.allocate(100_000).close();
-    }
+    warm = settings.apply(TensorPoolAllocator.builder().subAllocator(source)).plan(kept).build();
+    warm.allocate(100_000).close();
+    warm.close();
   }
 
   // ---- the life of a scenario
@@ -281,6 +284,9 @@ final class PoolScenario implements FaultScenario {
       if (!closing) {
         goesOn();
         check(0, pool.stats().bytesInUse(), "bytes in use at the end");
+      }
+      if (warm != null) {
+        warm.closeForcibly();
       }
       pool.stats();
       pool.snapshot();
