@@ -1,15 +1,11 @@
 package io.prmalloc.jmh;
 
-import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.util.ResourceLeakDetector;
-import io.netty.util.ResourceLeakDetector.Level;
+import io.prmalloc.trace.replay.NettyAllocators;
 
 /**
- * Direct buffers of one of Netty's allocators, without the leak detection that Netty samples by
- * default.
+ * Direct buffers of one of {@link NettyAllocators}.
  *
  * <p>Threading: as {@link Strategy} says.
  */
@@ -18,27 +14,15 @@ final class NettyBuffers extends HandleStrategy<ByteBuf> {
   private final ByteBufAllocator allocator;
 
   private NettyBuffers(ByteBufAllocator allocator) {
-    ResourceLeakDetector.setLevel(Level.DISABLED);
     this.allocator = allocator;
   }
 
-  // Caches for all threads: JMH's threads are to have what Netty's event loops have.
-
   static NettyBuffers pooled() {
-    return new NettyBuffers(
-        new PooledByteBufAllocator(
-            true,
-            PooledByteBufAllocator.defaultNumHeapArena(),
-            PooledByteBufAllocator.defaultNumDirectArena(),
-            PooledByteBufAllocator.defaultPageSize(),
-            PooledByteBufAllocator.defaultMaxOrder(),
-            PooledByteBufAllocator.defaultSmallCacheSize(),
-            PooledByteBufAllocator.defaultNormalCacheSize(),
-            true));
+    return new NettyBuffers(NettyAllocators.pooled());
   }
 
   static NettyBuffers adaptive() {
-    return new NettyBuffers(new AdaptiveByteBufAllocator(true, true));
+    return new NettyBuffers(NettyAllocators.adaptive());
   }
 
   @Override

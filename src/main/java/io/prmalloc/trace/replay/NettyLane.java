@@ -1,16 +1,11 @@
 package io.prmalloc.trace.replay;
 
-import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.util.ResourceLeakDetector;
-import io.netty.util.ResourceLeakDetector.Level;
 import java.util.function.IntFunction;
 
 /**
- * Direct buffers of one of Netty's allocators, without the leak detection that Netty samples by
- * default. All threads have Netty's caches, as its event loops have them.
+ * Direct buffers of one of {@link NettyAllocators}.
  *
  * <p>Threading: one thread at a time.
  */
@@ -27,25 +22,15 @@ final class NettyLane extends AddressLane {
 
   /** Lanes into a new {@code PooledByteBufAllocator}. */
   static IntFunction<Lane> pooled() {
-    return lanes(
-        new PooledByteBufAllocator(
-            true,
-            PooledByteBufAllocator.defaultNumHeapArena(),
-            PooledByteBufAllocator.defaultNumDirectArena(),
-            PooledByteBufAllocator.defaultPageSize(),
-            PooledByteBufAllocator.defaultMaxOrder(),
-            PooledByteBufAllocator.defaultSmallCacheSize(),
-            PooledByteBufAllocator.defaultNormalCacheSize(),
-            true));
+    return lanes(NettyAllocators.pooled());
   }
 
   /** Lanes into a new {@code AdaptiveByteBufAllocator}. */
   static IntFunction<Lane> adaptive() {
-    return lanes(new AdaptiveByteBufAllocator(true, true));
+    return lanes(NettyAllocators.adaptive());
   }
 
   private static IntFunction<Lane> lanes(ByteBufAllocator allocator) {
-    ResourceLeakDetector.setLevel(Level.DISABLED);
     return tensors -> new NettyLane(allocator, tensors);
   }
 
