@@ -395,7 +395,8 @@ final class LiveHeap {
       MemoryRegion memory = tryReserve(alignment, least, wanted);
       heldBytes.addAndGet(memory.sizeBytes());
       noteReserved();
-      discardUntouched(memory);
+      // What the sub-allocator has written to be sure of its pages need not stay in memory.
+      discardAll(memory);
       return memory;
     } finally {
       reserving.decrementAndGet();
@@ -457,8 +458,10 @@ final class LiveHeap {
     }
   }
 
-  /** What the sub-allocator has written to be sure of its pages need not stay in memory. */
-  private void discardUntouched(MemoryRegion memory) {
+  /**
+   * Gives the pages of a region in which nothing is in use back to the system, if it is worth it.
+   */
+  private void discardAll(MemoryRegion memory) {
     if (source.isResident() && !(memory instanceof MappedRegion) && isWorthPurging()) {
       discard(memory, 0, memory.sizeBytes());
     }
@@ -493,6 +496,9 @@ final class LiveHeap {
   /** Gives a region back that is in no shard any more. */
   private void release(Region region) {
     directory.remove(region);
+    // The C library keeps what it gets back where that is smaller than a threshold of its own,
+    // which rises to the size of what was freed, up to 32 MiB.
+    discardAll(region.memory);
     giveBack(region.memory);
   }
 

@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -239,6 +240,40 @@ class LiveHeapTest {
     }
     assertTrue(reserved > 0);
     assertEquals(0, source.bytesReserved());
+    heap.close();
+  }
+
+  @Test
+  void shouldDiscardPagesBeforeARegionGoesBackToALibraryThatKeepsThem() {
+    assumeTrue(OperatingSystem.callsNativeSilently(), "no native calls without a warning here");
+    int bytes = (int) (40 * MIB);
+    AtomicInteger written = new AtomicInteger();
+    LiveHeap heap =
+        heapOf(
+            SubAllocator.direct()
+                .withVisitors(
+                    0,
+                    new RegionVisitor() {
+                      @Override
+                      public void allocated(MemoryRegion region, int index, long regionBytes) {}
+
+                      @Override
+                      public void freeing(MemoryRegion region, int index, long regionBytes) {
+                        // Not the first and the last page, which the region shares with others.
+                        for (int at = 64 << 10; at < bytes; at += 64 << 10) {
+                          if (region.buffer().get(at) != 0) {
+                            written.incrementAndGet();
+                          }
+                        }
+                      }
+                    }));
+    Allocation all = take(heap, bytes);
+    for (int at = 0; at < bytes; at += 64 << 10) {
+      all.byteBuffer().put(at, (byte) 1);
+    }
+    all.close();
+    assertTrue(heap.releaseUnused() >= bytes);
+    assertEquals(0, written.get());
     heap.close();
   }
 
