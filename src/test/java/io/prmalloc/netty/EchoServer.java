@@ -9,6 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
@@ -29,14 +30,15 @@ import java.util.concurrent.TimeUnit;
 /** Answers every HTTP request with its own body, on this machine only. */
 final class EchoServer implements AutoCloseable {
 
-  private static final int MOST_BYTES = 8 << 20;
+  private static final int MOST_BYTES = 16 << 20;
+  private static final int READ_BYTES = 64 << 10;
 
-  @SuppressWarnings("deprecation") // in 4.2, whose successor 4.1 does not have
-  private final EventLoopGroup group = new NioEventLoopGroup(1);
-
+  private final EventLoopGroup group;
   private final Channel channel;
 
-  EchoServer(ByteBufAllocator buffers) {
+  @SuppressWarnings("deprecation") // in 4.2, whose successor 4.1 does not have
+  EchoServer(ByteBufAllocator buffers, int threads) {
+    group = new NioEventLoopGroup(threads);
     // page
     ServerBootstrap server =
         new ServerBootstrap()
@@ -57,6 +59,7 @@ final class EchoServer implements AutoCloseable {
     return new ChannelInitializer<>() {
       @Override
       protected void initChannel(SocketChannel connection) {
+        connection.config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(READ_BYTES));
         connection
             .pipeline()
             .addLast(new HttpServerCodec(), new HttpObjectAggregator(MOST_BYTES), new Echo());

@@ -13,7 +13,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +65,7 @@ class NettyPageTest {
     TensorPoolAllocator pool =
         TensorPoolAllocator.builder().startStatisticStep(2).executor(Runnable::run).build();
     PrmallocByteBufAllocator buffers = new PrmallocByteBufAllocator(pool);
-    try (EchoServer server = new EchoServer(buffers)) {
+    try (EchoServer server = new EchoServer(buffers, 1)) {
       HttpClient client = HttpClient.newHttpClient();
       for (int i = 0; i < 60; i++) {
         byte[] body = new byte[i % 3 == 0 ? 3 << 20 : random.nextInt(100_000)];
@@ -81,6 +84,41 @@ class NettyPageTest {
       assertTrue(pool.stats().numAllocs() > 60, "the server did not use the pool");
     }
     assertEquals(0, buffers.metric().usedDirectMemory());
+    pool.close();
+  }
+
+  @Test
+  void shouldEchoBodiesOfManyReadsWholeWhenNobodyOpensSteps() throws Exception {
+    Random random = new Random(SEED);
+    TensorPoolAllocator pool = TensorPoolAllocator.builder().build();
+    PrmallocByteBufAllocator buffers = new PrmallocByteBufAllocator(pool);
+    try (EchoServer server = new EchoServer(buffers, 2)) {
+      HttpClient client = HttpClient.newHttpClient();
+      for (int round = 0; round < 2; round++) {
+        List<byte[]> bodies = new ArrayList<>();
+        List<CompletableFuture<HttpResponse<byte[]>>> answers = new ArrayList<>();
+        for (int connection = 0; connection < 3; connection++) {
+          byte[] body = new byte[(4 << 20) + random.nextInt(12 << 20)];
+          random.nextBytes(body);
+          bodies.add(body);
+          answers.add(
+              client.sendAsync(
+                  HttpRequest.newBuilder(server.address())
+                      .POST(BodyPublishers.ofByteArray(body))
+                      .build(),
+                  BodyHandlers.ofByteArray()));
+        }
+        for (int i = 0; i < bodies.size(); i++) {
+          assertArrayEquals(
+              bodies.get(i),
+              answers.get(i).join().body(),
+              "body " + i + " of round " + round + " of seed " + SEED);
+        }
+      }
+      assertTrue(pool.stats().largestAllocSize() > 4 << 20, () -> pool.stats().toString());
+    }
+    assertEquals(0, buffers.metric().usedDirectMemory());
+    assertEquals(0, pool.stats().bytesInUse());
     pool.close();
   }
 }
