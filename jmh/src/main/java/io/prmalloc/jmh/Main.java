@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.jmh.report.Report;
+import io.prmalloc.jmh.server.NettyServerBenchmark;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -25,6 +26,9 @@ public final class Main {
           holds it against what is promised; exit code 1 where that is not reached or not measured
       medians RUN
           prints all its medians
+      netty-server [--buffers NAME,...] [--gathering NAME,...] [--connections N] [--threads N]
+          [--least MIB] [--most MIB] [--rounds N] [--windows N] [--millis N] [--smoke]
+          a Netty server that only swaps its allocator: requests per second and resident memory
       anything else
           goes to JMH; -h shows its options""";
 
@@ -44,7 +48,8 @@ public final class Main {
     String command = args.length == 0 ? "" : args[0];
     List<String> rest = List.of(args).subList(Math.min(1, args.length), args.length);
     switch (command) {
-      case "published", "report", "floors", "medians" -> System.exit(run(command, rest));
+      case "published", "report", "floors", "medians", "netty-server" ->
+          System.exit(run(command, rest));
       default -> org.openjdk.jmh.Main.main(args);
     }
   }
@@ -71,6 +76,10 @@ public final class Main {
         case "medians" -> {
           expect(arguments, 1, 1);
           Report.of(Path.of(arguments.get(0))).printMedians(System.out);
+          return 0;
+        }
+        case "netty-server" -> {
+          NettyServerBenchmark.of(arguments, System.out).run();
           return 0;
         }
         default -> throw new IllegalArgumentException("there is no command `" + command + "`");

@@ -1,0 +1,119 @@
+package io.prmalloc.jmh.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A server in a JVM of its own, so that its memory is its alone.
+ *
+ * <p>Threading: one thread.
+ */
+final class ServerProcess implements AutoCloseable {
+
+  /**
+   * What a server has used since it started.
+   *
+   * @param cpuMillis processor time
+   * @param faults minor page faults
+   * @param residentBytes what it has in memory now
+   * @param peakBytes the most that it had
+   * @param directBytes what its allocator counts of direct memory
+   */
+  record Usage(long cpuMillis, long faults, long residentBytes, long peakBytes, long directBytes) {}
+
+  private final Process process;
+  private final BufferedReader output;
+  private final Writer input;
+  private final int port;
+
+  /**
+   * Starts a server, and waits until it listens.
+   *
+   * @param threads event loops, from 1
+   * @throws IOException if it does not listen
+   */
+  ServerProcess(Buffers buffers, Gathering gathering, int threads) throws IOException {
+    process =
+        new ProcessBuilder(command(buffers, gathering, threads))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    output = process.inputReader(StandardCharsets.US_ASCII);
+    input = process.outputWriter(StandardCharsets.US_ASCII);
+    boolean listens = false;
+    try {
+      port = Integer.parseInt(line());
+      listens = true;
+    } finally {
+      if (!listens) {
+        process.destroyForcibly();
+      }
+    }
+  }
+
+  private static List<String> command(Buffers buffers, Gathering gathering, int threads) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // A heap that is all in memory from the start: what comes and goes is direct memory.
+    command.addAll(List.of("-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch"));
+    command.add("-XX:MaxDirectMemorySize=2g");
+    // What the jar's manifest says, which is read of the jar that -jar names only.
+    command.add("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED");
+    if (Runtime.version().feature() >= 22) {
+      command.add("--enable-native-access=ALL-UNNAMED");
+    }
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.add(ServerMain.class.getName());
+    command.addAll(List.of(buffers.name(), gathering.name(), Integer.toString(threads)));
+    return command;
+  }
+
+  private String line() throws IOException {
+    String line = output.readLine();
+    if (line == null) {
+      throw new IOException("the server has ended");
+    }
+    return line;
+  }
+
+  int port() {
+    return port;
+  }
+
+  /**
+   * Asks what it has used.
+   *
+   * @throws IOException if it has ended
+   */
+  Usage usage() throws IOException {
+    input.write("?\n");
+    input.flush();
+    String[] said = line().split(" ", -1);
+    long[] numbers = new long[said.length];
+    for (int i = 0; i < said.length; i++) {
+      numbers[i] = Long.parseLong(said[i]);
+    }
+    return new Usage(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
+  }
+
+  /** Tells it to end, and waits until it has. */
+  @Override
+  public void close() throws IOException {
+    try {
+      input.close();
+      int exitCode = process.waitFor();
+      if (exitCode != 0) {
+        throw new IOException(String.format(Locale.ROOT, "the server ended with %d", exitCode));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
