@@ -7,8 +7,8 @@ import io.prmalloc.onnxruntime.Inference;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One inference from its request's head to its answer on the wire: a step of the pool, and all that
- * is to be given back at its end.
+ * One inference from its request's head to its answer on the wire: all that is to be given back at
+ * its end.
  *
  * <p>Threading: one thread at a time: the event loop, then a worker, then the event loop.
  */
@@ -16,20 +16,20 @@ final class Exchange {
 
   private final ServedModel model;
   private final RequestBody body;
-  private final ScopedMemoryCollector step;
+  private final ServerMemory memory;
   private final Runnable atEnd;
   private final long beganNanos = System.nanoTime();
   private final AtomicBoolean ended = new AtomicBoolean();
   private Inference inference;
 
   /**
-   * @param step of the pool, or null
+   * @param memory whose step the inference is
    * @param atEnd is called once, when all has been given back
    */
-  Exchange(ServedModel model, RequestBody body, ScopedMemoryCollector step, Runnable atEnd) {
+  Exchange(ServedModel model, RequestBody body, ServerMemory memory, Runnable atEnd) {
     this.model = model;
     this.body = body;
-    this.step = step;
+    this.memory = memory;
     this.atEnd = atEnd;
   }
 
@@ -37,15 +37,20 @@ final class Exchange {
     return body;
   }
 
-  /** The request is complete. */
-  void finish() throws Refusal {
-    inference = body.finish();
-  }
-
-  /** Runs the model; the answer's body shows the outputs where they lie. */
-  ResponseBody run(ByteBufAllocator buffers) throws OrtException {
-    inference.run();
-    return ResponseBody.of(model, body.header(), inference, buffers);
+  /**
+   * Makes the tensors and runs the model; the answer's body shows the outputs where they lie.
+   *
+   * @throws Refusal if the request is wrong, or there is no memory
+   */
+  @SuppressWarnings("try") // a step is there to be closed
+  ResponseBody run(ByteBufAllocator buffers) throws Refusal, OrtException {
+    // Opened and closed by the thread that asks for the tensors, which is what a step wants. They
+    // outlive it: the answer is the outputs.
+    try (ScopedMemoryCollector step = memory.step()) {
+      inference = body.open();
+      inference.run();
+      return ResponseBody.of(model, body.header(), inference, buffers);
+    }
   }
 
   /** Gives everything back, whatever state this is in. Nothing the second time. */
@@ -59,9 +64,6 @@ final class Exchange {
         inference.close();
       }
     } finally {
-      if (step != null) {
-        step.close();
-      }
       atEnd.run();
     }
   }

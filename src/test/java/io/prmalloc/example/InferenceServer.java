@@ -5,9 +5,9 @@ import ai.onnxruntime.OrtException;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.netty.bootstrap.ServerBootstrap;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
@@ -18,13 +18,14 @@ import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
-import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.handler.timeout.WriteTimeoutHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -46,7 +47,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class InferenceServer implements AutoCloseable {
 
-  private static final int IDLE_SECONDS = 60;
   private static final int GRACE_SECONDS = 30;
 
   private final ServerOptions options;
@@ -70,7 +70,7 @@ public final class InferenceServer implements AutoCloseable {
    */
   public InferenceServer(ServerOptions options) throws OrtException {
     this.options = options;
-    this.memory = new ServerMemory(options.memory());
+    this.memory = new ServerMemory(options.memory(), options.limits().maxBufferedBytes());
     this.workers =
         new ThreadPoolExecutor(
             options.workers(),
@@ -102,15 +102,32 @@ public final class InferenceServer implements AutoCloseable {
             new ChannelInitializer<SocketChannel>() {
               @Override
               protected void initChannel(SocketChannel connection) {
-                connections.add(connection);
-                connection
-                    .pipeline()
-                    .addLast(new HttpServerCodec())
-                    .addLast(new FlowControlHandler())
-                    .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS))
-                    .addLast(new ServerHandler(InferenceServer.this));
+                prepare(connection);
               }
             });
+  }
+
+  private void prepare(SocketChannel connection) {
+    ServerLimits limits = options.limits();
+    connections.add(connection);
+    Refusal refusal = null;
+    if (connections.size() > limits.maxConnections()) {
+      refusal = Refusal.unavailable("more than " + limits.maxConnections() + " connections");
+    }
+    RequestTimeout timeout = new RequestTimeout(limits.timeouts());
+    HttpDecoderConfig http =
+        new HttpDecoderConfig()
+            .setMaxInitialLineLength(ServerLimits.MAX_LINE_BYTES)
+            .setMaxHeaderSize(ServerLimits.MAX_HEADER_BYTES)
+            .setMaxChunkSize(BodyBuffer.PIECE_BYTES);
+    connection
+        .pipeline()
+        .addLast(timeout)
+        .addLast(
+            new WriteTimeoutHandler(limits.timeouts().answer().toMillis(), TimeUnit.MILLISECONDS))
+        .addLast(new HttpServerCodec(http))
+        .addLast(new FlowControlHandler())
+        .addLast(new ServerHandler(this, timeout, refusal));
   }
 
   /** Where it serves. */
@@ -122,6 +139,21 @@ public final class InferenceServer implements AutoCloseable {
   /** Bytes of the tensors of requests under way. */
   public long tensorBytes() {
     return memory.tensorBytes();
+  }
+
+  /** Bytes that hold what has come of requests that do not run yet. */
+  public long bufferedBytes() {
+    return memory.bufferedBytes();
+  }
+
+  /** Connections that are open. */
+  public int connections() {
+    return connections.size();
+  }
+
+  /** Workers that have a request. */
+  public int busyWorkers() {
+    return workers.getActiveCount();
   }
 
   /** Requests begun and not answered. */
@@ -158,11 +190,12 @@ public final class InferenceServer implements AutoCloseable {
     return model;
   }
 
-  /** Begins an inference, if there can be one. */
-  Exchange begin(String name, HttpHeaders headers, ByteBufAllocator buffers) throws Refusal {
+  /** Begins an inference, if there can be one. Takes no memory for it yet. */
+  Exchange begin(String name, HttpHeaders headers) throws Refusal {
     ServedModel model = model(name);
-    int headerBytes = count(headers, ServerHandler.HEADER_LENGTH, ServerOptions.MAX_JSON_BYTES);
-    long most = options.maxRequestBytes() + ServerOptions.MAX_JSON_BYTES;
+    ServerLimits limits = options.limits();
+    int headerBytes = count(headers, ServerHandler.HEADER_LENGTH, ServerLimits.MAX_JSON_BYTES);
+    long most = headerBytes < 0 ? ServerLimits.MAX_JSON_BYTES : limits.maxBodyBytes();
     int bodyBytes = count(headers, HttpHeaderNames.CONTENT_LENGTH.toString(), most);
     if (headerBytes > bodyBytes && bodyBytes >= 0) {
       throw Refusal.badRequest(
@@ -175,8 +208,8 @@ public final class InferenceServer implements AutoCloseable {
     }
     return new Exchange(
         model,
-        new RequestBody(model, headerBytes, buffers, options.maxRequestBytes()),
-        memory.step(),
+        new RequestBody(model, headerBytes, bodyBytes, memory, limits.maxRequestBytes()),
+        memory,
         inFlight::decrementAndGet);
   }
 
@@ -196,21 +229,52 @@ public final class InferenceServer implements AutoCloseable {
     return (int) count;
   }
 
-  /** Has a complete request run and answered. */
-  void run(Exchange exchange, ChannelHandlerContext context, boolean keepAlive) throws Refusal {
+  /**
+   * Has a complete request run and answered.
+   *
+   * @param written is called on the connection's event loop once the answer is written, or cannot
+   *     be; all that the request held has gone back by then
+   */
+  void run(
+      Exchange exchange,
+      ChannelHandlerContext context,
+      boolean keepAlive,
+      ChannelFutureListener written)
+      throws Refusal {
     try {
-      workers.execute(() -> runHere(exchange, context, keepAlive));
+      workers.execute(() -> runHere(exchange, context, keepAlive, written));
     } catch (RejectedExecutionException full) {
       throw Refusal.unavailable("more than " + ServerOptions.MAX_WAITING + " requests wait");
     }
   }
 
-  private void runHere(Exchange exchange, ChannelHandlerContext context, boolean keepAlive) {
-    FullHttpResponse response;
+  @SuppressWarnings("FutureReturnValueIgnored") // a connection whose close fails is closed
+  private void runHere(
+      Exchange exchange,
+      ChannelHandlerContext context,
+      boolean keepAlive,
+      ChannelFutureListener written) {
+    boolean answered = false;
+    try {
+      FullHttpResponse response = response(exchange, context);
+      // The body is the outputs, so they stay until it is written, or cannot be.
+      write(response, context, keepAlive)
+          .addListener(done -> exchange.abandon())
+          .addListener(written);
+      answered = true;
+    } finally {
+      if (!answered) {
+        exchange.abandon();
+        context.close();
+      }
+    }
+  }
+
+  private FullHttpResponse response(Exchange exchange, ChannelHandlerContext context) {
     try {
       ResponseBody body = exchange.run(context.alloc());
       boolean binary = body.jsonBytes() >= 0;
-      response =
+      FullHttpResponse response =
           ServerHandler.response(
               HttpResponseStatus.OK,
               binary ? "application/octet-stream" : "application/json",
@@ -219,15 +283,13 @@ public final class InferenceServer implements AutoCloseable {
         response.headers().set(ServerHandler.HEADER_LENGTH, body.jsonBytes());
       }
       metrics.countInference(exchange.nanos());
+      return response;
+    } catch (Refusal refused) {
+      return ServerHandler.error(context, refused);
     } catch (OrtException | RuntimeException | OutOfMemoryError failed) {
-      response =
-          ServerHandler.error(
-              context, new Refusal(HttpResponseStatus.INTERNAL_SERVER_ERROR, failed.getMessage()));
+      return ServerHandler.error(
+          context, new Refusal(HttpResponseStatus.INTERNAL_SERVER_ERROR, failed.getMessage()));
     }
-    // The body is the outputs, so they stay until it is written, or cannot be.
-    write(response, context, keepAlive)
-        .addListener(done -> exchange.abandon())
-        .addListener(ServerHandler.nextOrClose(context, keepAlive));
   }
 
   ChannelFuture write(FullHttpResponse response, ChannelHandlerContext context, boolean keepAlive) {

@@ -30,6 +30,8 @@ import org.junit.jupiter.api.Test;
 class InferenceServerTest {
 
   private static final long LIMIT = 1 << 20;
+  private static final ServerLimits LIMITS =
+      new ServerLimits(64, LIMIT, 8 * LIMIT, ServerTimeouts.DEFAULT);
   private static final SampleNetwork SMALL = SampleNetwork.SMALL;
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -44,7 +46,7 @@ class InferenceServerTest {
   @BeforeEach
   void start() throws Exception {
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
-    server = new InferenceServer(new ServerOptions(MemoryKind.POOL, 0, 2, LIMIT));
+    server = new InferenceServer(new ServerOptions(MemoryKind.POOL, 0, 2, LIMITS));
   }
 
   /** Closing the server closes the pool, which refuses if anything is out. */
@@ -136,6 +138,12 @@ class InferenceServerTest {
     try (LoadClient client = client()) {
       Answer answer = client.send(request.getBytes(StandardCharsets.UTF_8));
       assertEquals(10, json(answer).path("outputs").get(0).path("data").size(), answer.text());
+      // As a header in front of no bytes it is the same.
+      String withLength =
+          request.replace(
+              "Host: x", "Host: x\r\nInference-Header-Content-Length: " + json.length());
+      Answer same = client.send(withLength.getBytes(StandardCharsets.UTF_8));
+      assertEquals(answer.text(), same.text());
       String tooMany = request.replace("[1,3,32,32]", "[1,3,32,31]");
       assertEquals(400, client.send(tooMany.getBytes(StandardCharsets.UTF_8)).status());
       String noNumber = request.replaceFirst("0[.]5", "\"a\"");
@@ -304,7 +312,7 @@ class InferenceServerTest {
       byte[] expected = LoadRun.elements(client.send(request));
       awaitIdle();
       client.write(Arrays.copyOf(request, request.length - 1));
-      while (server.tensorBytes() == 0) {
+      while (server.bufferedBytes() == 0) {
         Thread.onSpinWait();
       }
       Thread closer = new Thread(server::close);

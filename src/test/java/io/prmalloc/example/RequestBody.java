@@ -2,16 +2,14 @@ package io.prmalloc.example;
 
 import ai.onnxruntime.OrtException;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.onnxruntime.Inference;
 import io.prmalloc.onnxruntime.InferenceBuilder;
 import io.prmalloc.onnxruntime.TensorSpec;
 import io.prmalloc.onnxruntime.TensorView;
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -21,92 +19,172 @@ import java.util.Set;
  * <p>Threading: one thread at a time.
  */
 final class RequestBody implements AutoCloseable {
-  // Nothing is gathered but the JSON: as soon as that is complete the tensors are made, and bytes
-  // go from the network's buffers to where the model reads them. So a request of 4 MiB needs its
-  // tensors and one network buffer, and what is wrong with it is known before its bytes came.
+  // Until a request is complete it holds what its client has sent and no more: what the client says
+  // that it will send takes no memory. The JSON is checked as soon as it is there, so what is wrong
+  // with a request is known before its elements come; the tensors are made by the worker that runs
+  // it, so requests that wait for one hold their bytes once and not twice.
 
   private final ServedModel model;
   private final long maxBytes;
   private final int headerBytes;
+  private final int jsonBytes;
+  private final BodyBuffer json;
+  private final BodyBuffer elements;
+  private final List<Part> parts = new ArrayList<>();
 
-  /** Null once it was released: Netty uses its buffers again, for somebody else. */
-  private ByteBuf json;
+  /** Of all parts. */
+  private long elementBytes;
 
-  private final Deque<Part> parts = new ArrayDeque<>();
+  /** Null before the JSON was read, and as long as it is to be read again. */
   private RequestHeader header;
-  private Inference inference;
 
-  /** An input whose bytes are awaited. */
-  private record Part(String name, ByteBuffer target) {}
+  /** What is asked for, without memory. */
+  private InferenceBuilder builder;
+
+  private boolean checked;
+
+  /** An input whose elements are sent as bytes, in the order in which they come. */
+  private record Part(String input, long bytes) {}
 
   /**
    * @param headerBytes of JSON, in front of elements as bytes; −1 if all is JSON
-   * @param buffers where the JSON is gathered
+   * @param bodyBytes of all; −1 if that is not known
+   * @param memory for what comes
    * @param maxBytes of all tensors together
    */
-  RequestBody(ServedModel model, int headerBytes, ByteBufAllocator buffers, long maxBytes) {
+  RequestBody(
+      ServedModel model, int headerBytes, int bodyBytes, ServerMemory memory, long maxBytes) {
     this.model = model;
     this.headerBytes = headerBytes;
     this.maxBytes = maxBytes;
-    this.json =
-        buffers.directBuffer(headerBytes < 0 ? 4096 : headerBytes, ServerOptions.MAX_JSON_BYTES);
+    int most = bodyBytes < 0 ? ServerLimits.MAX_JSON_BYTES : bodyBytes;
+    this.jsonBytes = headerBytes < 0 ? most : headerBytes;
+    this.json = new BodyBuffer(memory);
+    this.elements = new BodyBuffer(memory);
   }
 
-  /** Takes what has come in. */
+  /**
+   * Takes what has come in.
+   *
+   * @throws Refusal if it is wrong, or there is no memory; nothing more can be added then
+   */
   void add(ByteBuf data) throws Refusal {
-    if (header == null) {
-      int wanted = headerBytes < 0 ? data.readableBytes() : headerBytes - json.readableBytes();
-      int bytes = Math.min(wanted, data.readableBytes());
-      if (json.readableBytes() + bytes > ServerOptions.MAX_JSON_BYTES) {
-        throw Refusal.tooLarge(
-            "the request has more than " + ServerOptions.MAX_JSON_BYTES + " bytes of JSON");
+    if (!checked) {
+      int wanted = (int) Math.min(jsonBytes - json.bytes(), data.readableBytes());
+      if (headerBytes < 0 && wanted < data.readableBytes()) {
+        throw Refusal.tooLarge("the request has more than " + jsonBytes + " bytes of JSON");
       }
-      json.writeBytes(data, bytes);
-      if (json.readableBytes() == headerBytes) {
-        open();
+      json.add(data, wanted, jsonBytes - json.bytes());
+      if (json.bytes() == headerBytes) {
+        check();
+        if (header.hasElements()) {
+          // The tree is many times its text, which is read again when the request runs.
+          header = null;
+        } else {
+          json.close();
+        }
       }
     }
-    while (data.isReadable()) {
-      addElements(data);
+    int bytes = data.readableBytes();
+    if (bytes > 0) {
+      long awaited = elementBytes - elements.bytes();
+      if (bytes > awaited) {
+        throw Refusal.badRequest(
+            "the body has " + (bytes - awaited) + " or more bytes behind the last input");
+      }
+      elements.add(data, bytes, awaited);
     }
   }
 
-  private void addElements(ByteBuf data) throws Refusal {
-    Part part = parts.peek();
-    if (part == null) {
+  /**
+   * Says that all has come.
+   *
+   * @throws Refusal if that is not so
+   */
+  void complete() throws Refusal {
+    if (checked) {
+      checkElements();
+    } else if (headerBytes >= 0) {
       throw Refusal.badRequest(
-          "the body has " + data.readableBytes() + " or more bytes behind the last input");
-    }
-    ByteBuffer target = part.target;
-    int end = target.limit();
-    target.limit(target.position() + Math.min(target.remaining(), data.readableBytes()));
-    data.readBytes(target);
-    target.limit(end);
-    if (!target.hasRemaining()) {
-      parts.remove();
+          "the body ends after " + json.bytes() + " of " + headerBytes + " bytes of JSON");
     }
   }
 
-  private void open() throws Refusal {
-    header = RequestHeader.parse(json);
+  private void checkElements() throws Refusal {
+    long come = elements.bytes();
+    for (Part part : parts) {
+      if (come < part.bytes) {
+        throw Refusal.badRequest(
+            "input "
+                + part.input
+                + ": the body ends after "
+                + come
+                + " of "
+                + part.bytes
+                + " bytes");
+      }
+      come -= part.bytes;
+    }
+  }
+
+  /**
+   * Makes the tensors of a complete request and gives back what held its bytes.
+   *
+   * @return the caller's
+   * @throws Refusal if the request is wrong, or there is no memory
+   */
+  Inference open() throws Refusal, OrtException {
+    if (header == null) {
+      check();
+      checkElements();
+    }
+    Inference inference;
     try {
-      InferenceBuilder builder = model.model().inference();
+      inference = builder.open();
+    } catch (IllegalArgumentException unfit) {
+      throw Refusal.badRequest(unfit.getMessage());
+    } catch (OutOfNativeMemoryException | OutOfMemoryError full) {
+      throw Refusal.unavailable("no memory for this request now: " + full.getMessage());
+    }
+    boolean filled = false;
+    try {
+      for (RequestHeader.Input input : header.inputs()) {
+        fill(inference.input(input.name()), input);
+      }
+      filled = true;
+      return inference;
+    } finally {
+      close();
+      if (!filled) {
+        inference.close();
+      }
+    }
+  }
+
+  private void fill(TensorView tensor, RequestHeader.Input input) throws Refusal {
+    if (input.data() != null) {
+      JsonElements.read(input.data(), tensor);
+    } else {
+      elements.moveTo(tensor.bytes());
+    }
+  }
+
+  /** Reads the JSON and holds it against the model. */
+  private void check() throws Refusal {
+    header = RequestHeader.parse(json.view());
+    parts.clear();
+    elementBytes = 0;
+    try {
+      builder = model.model().inference();
       checkInputs(builder);
       if (!header.outputs().isEmpty()) {
         builder.outputs(
             header.outputs().stream().map(RequestHeader.Output::name).toArray(String[]::new));
       }
-      inference = builder.open();
     } catch (IllegalArgumentException unfit) {
       throw Refusal.badRequest(unfit.getMessage());
-    } catch (OutOfNativeMemoryException full) {
-      throw Refusal.unavailable("no memory for this request now: " + full.getMessage());
-    } catch (OrtException e) {
-      throw new IllegalStateException(e);
     }
-    for (RequestHeader.Input input : header.inputs()) {
-      fill(input);
-    }
+    checked = true;
   }
 
   private void checkInputs(InferenceBuilder builder) throws Refusal {
@@ -117,7 +195,12 @@ final class RequestBody implements AutoCloseable {
       if (!given.add(input.name())) {
         throw Refusal.badRequest("input " + input.name() + " is given twice");
       }
-      total += checkInput(input, maxBytes - total);
+      long bytes = checkInput(input, maxBytes - total);
+      total += bytes;
+      if (input.data() == null) {
+        parts.add(new Part(input.name(), bytes));
+        elementBytes += bytes;
+      }
     }
     for (TensorSpec spec : model.model().inputs()) {
       if (!given.contains(spec.name())) {
@@ -166,64 +249,15 @@ final class RequestBody implements AutoCloseable {
     return bytes;
   }
 
-  private void fill(RequestHeader.Input input) throws Refusal {
-    TensorView tensor = inference.input(input.name());
-    if (input.data() != null) {
-      JsonElements.read(input.data(), tensor);
-    } else {
-      parts.add(new Part(input.name(), tensor.bytes()));
-    }
-  }
-
-  /** The tensors once all is there: the caller's from then on. */
-  Inference finish() throws Refusal {
-    if (header == null) {
-      if (headerBytes >= 0) {
-        throw Refusal.badRequest(
-            "the body ends after "
-                + json.readableBytes()
-                + " of "
-                + headerBytes
-                + " bytes of JSON");
-      }
-      open();
-    }
-    Part part = parts.peek();
-    if (part != null) {
-      throw Refusal.badRequest(
-          "input "
-              + part.name
-              + ": the body ends after "
-              + part.target.position()
-              + " of "
-              + part.target.limit()
-              + " bytes");
-    }
-    Inference complete = inference;
-    inference = null;
-    releaseJson();
-    return complete;
-  }
-
-  /** What was asked for; once {@link #finish} has succeeded. */
+  /** What was asked for; once {@link #open} has succeeded. */
   RequestHeader header() {
     return header;
   }
 
-  /** Gives back what was not handed over. Nothing the second time. */
+  /** Gives back what holds the bytes that have come. Nothing the second time. */
   @Override
   public void close() {
-    if (inference != null) {
-      inference.close();
-      inference = null;
-    }
-    releaseJson();
-  }
-
-  private void releaseJson() {
-    if (json != null) {
-      json.release();
-      json = null;
-    }
+    json.close();
+    elements.close();
   }
 }

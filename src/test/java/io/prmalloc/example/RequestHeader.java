@@ -34,6 +34,11 @@ record RequestHeader(String id, List<Input> inputs, List<Output> outputs, boolea
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final String BINARY_BYTES = "binary_data_size";
 
+  /** Whether elements are in the JSON: they need many times the memory of their text. */
+  boolean hasElements() {
+    return inputs.stream().anyMatch(input -> input.data() != null);
+  }
+
   static RequestHeader parse(ByteBuf text) throws Refusal {
     JsonNode root;
     try (ByteBufInputStream in = new ByteBufInputStream(text)) {

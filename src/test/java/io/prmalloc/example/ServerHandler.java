@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
@@ -18,7 +18,8 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -29,28 +30,68 @@ import java.nio.charset.StandardCharsets;
 @SuppressWarnings("FutureReturnValueIgnored") // a write or close that fails ends the connection
 final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
   // Reading is by hand: one message at a time, and none while an answer is under way. So requests
-  // that a client sends ahead wait in the socket, answers keep their order, and a request that is
-  // refused in its middle is read to its end without being kept, so that the client gets to read
-  // why. Reading to the end has a bound; behind it the connection is closed.
+  // that a client sends ahead wait in the socket, and answers keep their order.
+  //
+  // What can be answered before its body has come is answered then. The body is read to its end all
+  // the same, without being kept: a socket that is closed with bytes unread takes the answer back,
+  // and behind the body is the next request. This has a bound in bytes and in time; beyond it the
+  // connection is closed.
 
   static final String HEADER_LENGTH = "Inference-Header-Content-Length";
 
-  private static final long MAX_IGNORED_BYTES = 256L << 20;
-
   private final InferenceServer server;
+  private final RequestTimeout timeout;
+  private final Refusal refusedAtOnce;
   private boolean keepAlive;
-  private Exchange exchange;
-  private FullHttpResponse plainAnswer;
-  private Refusal refusal;
-  private long ignoredBytes;
 
-  ServerHandler(InferenceServer server) {
+  /** The request that comes in; null once it was handed over, or answered. */
+  private Exchange exchange;
+
+  /** Whether an answer is on its way, or written. */
+  private boolean answering;
+
+  private boolean answered;
+  private boolean bodyComplete;
+  private long droppedBytes;
+
+  private boolean reading;
+  private boolean readAgain;
+
+  /**
+   * @param timeout of the connection
+   * @param refusedAtOnce what the client is told instead of being served, or null
+   */
+  ServerHandler(InferenceServer server, RequestTimeout timeout, Refusal refusedAtOnce) {
     this.server = server;
+    this.timeout = timeout;
+    this.refusedAtOnce = refusedAtOnce;
   }
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    context.read();
+    if (refusedAtOnce == null) {
+      read(context);
+    } else {
+      bodyComplete = true;
+      refuse(context, refusedAtOnce);
+    }
+  }
+
+  /** Asks for the next message. One that is there already is taken by a loop, not a recursion. */
+  private void read(ChannelHandlerContext context) {
+    readAgain = true;
+    if (reading) {
+      return;
+    }
+    reading = true;
+    try {
+      while (readAgain) {
+        readAgain = false;
+        context.read();
+      }
+    } finally {
+      reading = false;
+    }
   }
 
   @Override
@@ -64,53 +105,67 @@ final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
       exchange.abandon();
       exchange = null;
     }
-    if (plainAnswer != null) {
-      plainAnswer.release();
-      plainAnswer = null;
-    }
   }
 
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
-    if (event instanceof IdleStateEvent) {
-      context.close();
+    if (event instanceof RequestTimeout.Part late) {
+      if (late == RequestTimeout.Part.IDLE || answering) {
+        context.close();
+      } else {
+        late(context, late == RequestTimeout.Part.HEAD ? "head" : "body");
+      }
     }
+  }
+
+  private void late(ChannelHandlerContext context, String what) {
+    keepAlive = false;
+    bodyComplete = false;
+    // As long again for the client to take note and to close.
+    timeout.await(RequestTimeout.Part.BODY);
+    refuse(
+        context,
+        new Refusal(HttpResponseStatus.REQUEST_TIMEOUT, "the request's " + what + " did not come"));
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    // Mostly a client that went away.
+    // Mostly a client that went away, or does not read its answer.
     context.close();
   }
 
   @Override
   protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
     if (message.decoderResult().isFailure()) {
-      keepAlive = false;
-      refuse(Refusal.badRequest("no HTTP: " + message.decoderResult().cause().getMessage()));
-      answer(context);
+      refuse(context, message.decoderResult().cause());
+      read(context);
       return;
     }
-    if (message instanceof HttpRequest request) {
+    // A head that comes after it was told that it is late is not served.
+    if (message instanceof HttpRequest request && !answering) {
       begin(context, request);
     }
     if (message instanceof HttpContent content) {
       take(context, content);
-    } else {
-      context.read();
+    }
+    if (!bodyComplete && context.channel().isActive()) {
+      read(context);
     }
   }
 
   private void begin(ChannelHandlerContext context, HttpRequest request) {
     keepAlive = HttpUtil.isKeepAlive(request);
-    refusal = null;
-    ignoredBytes = 0;
+    answering = false;
+    bodyComplete = false;
+    droppedBytes = 0;
+    timeout.await(RequestTimeout.Part.BODY);
     try {
       String model = inferred(request);
       if (model == null) {
-        plainAnswer = plain(context, request);
+        beforeBody(request);
+        answer(context, plain(context, request));
       } else {
-        exchange = server.begin(model, request.headers(), context.alloc());
+        exchange = server.begin(model, request.headers());
         if (HttpUtil.is100ContinueExpected(request)) {
           context.writeAndFlush(
               new DefaultFullHttpResponse(
@@ -118,68 +173,104 @@ final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
       }
     } catch (Refusal refused) {
-      refuse(refused);
+      beforeBody(request);
+      refuse(context, refused);
     }
   }
 
-  private void refuse(Refusal refused) {
-    forget();
-    refusal = refused;
+  /** A body that need not come, or is too long to be dropped, ends the connection. */
+  private void beforeBody(HttpRequest request) {
+    if (HttpUtil.is100ContinueExpected(request)
+        || HttpUtil.getContentLength(request, 0L) > ServerLimits.MAX_DROPPED_BYTES) {
+      keepAlive = false;
+    }
   }
 
   private void take(ChannelHandlerContext context, HttpContent content) {
-    ByteBuf data = content.content();
-    if (exchange != null && refusal == null) {
-      try {
-        exchange.body().add(data);
-      } catch (Refusal refused) {
-        refuse(refused);
-      }
-    }
-    ignoredBytes += data.readableBytes();
-    if (ignoredBytes > MAX_IGNORED_BYTES) {
-      keepAlive = false;
-    }
-    if (content instanceof LastHttpContent || ignoredBytes > MAX_IGNORED_BYTES) {
-      answer(context);
-    } else {
-      context.read();
-    }
-  }
-
-  private void answer(ChannelHandlerContext context) {
+    bodyComplete = content instanceof LastHttpContent;
     if (exchange != null) {
-      Exchange complete = exchange;
-      exchange = null;
       try {
-        complete.finish();
-        server.run(complete, context, keepAlive);
-        return;
+        exchange.body().add(content.content());
+        if (bodyComplete) {
+          exchange.body().complete();
+          run(context);
+        }
       } catch (Refusal refused) {
-        complete.abandon();
-        refusal = refused;
+        refuse(context, refused);
       }
+      return;
     }
-    FullHttpResponse response = plainAnswer;
-    plainAnswer = null;
-    if (refusal != null) {
-      if (response != null) {
-        response.release();
-      }
-      response = error(context, refusal);
+    droppedBytes += content.content().readableBytes();
+    if (droppedBytes > ServerLimits.MAX_DROPPED_BYTES) {
+      context.close();
+    } else if (bodyComplete) {
+      nextOrClose(context);
     }
-    server.write(response, context, keepAlive).addListener(nextOrClose(context, keepAlive));
   }
 
-  /** What follows an answer. */
-  static ChannelFutureListener nextOrClose(ChannelHandlerContext context, boolean keepAlive) {
-    return written -> {
-      if (keepAlive && written.isSuccess()) {
-        context.read();
-      } else {
-        context.close();
-      }
-    };
+  private void run(ChannelHandlerContext context) throws Refusal {
+    answering = true;
+    answered = false;
+    server.run(exchange, context, keepAlive, written -> written(context, written.isSuccess()));
+    exchange = null;
+    timeout.await(RequestTimeout.Part.ANSWER);
+  }
+
+  /** Answers what is no HTTP, behind which no request can be found. */
+  private void refuse(ChannelHandlerContext context, Throwable noHttp) {
+    keepAlive = false;
+    if (answering) {
+      context.close();
+      return;
+    }
+    HttpResponseStatus status = HttpResponseStatus.BAD_REQUEST;
+    if (noHttp instanceof TooLongHttpLineException) {
+      status = HttpResponseStatus.REQUEST_URI_TOO_LONG;
+    } else if (noHttp instanceof TooLongHttpHeaderException) {
+      status = HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE;
+    }
+    bodyComplete = false;
+    timeout.await(RequestTimeout.Part.BODY);
+    refuse(context, new Refusal(status, "no HTTP: " + noHttp.getMessage()));
+  }
+
+  private void refuse(ChannelHandlerContext context, Refusal refused) {
+    forget();
+    answer(context, error(context, refused));
+  }
+
+  private void answer(ChannelHandlerContext context, FullHttpResponse response) {
+    answering = true;
+    answered = false;
+    server
+        .write(response, context, keepAlive)
+        .addListener(written -> written(context, written.isSuccess()));
+  }
+
+  private void written(ChannelHandlerContext context, boolean succeeded) {
+    answered = true;
+    if (!succeeded) {
+      context.close();
+    } else if (bodyComplete) {
+      nextOrClose(context);
+    } else if (!keepAlive && context.channel() instanceof DuplexChannel connection) {
+      // The client sees the end, and its own end is awaited.
+      connection.shutdownOutput();
+    }
+  }
+
+  /** What follows a request that has come and was answered. */
+  private void nextOrClose(ChannelHandlerContext context) {
+    if (!answered) {
+      return;
+    }
+    if (keepAlive) {
+      answering = false;
+      timeout.await(RequestTimeout.Part.IDLE);
+      read(context);
+    } else {
+      context.close();
+    }
   }
 
   /** The model that is to be run, or null if the request is for something else. */

@@ -32,8 +32,7 @@ class ServerLoadTest {
       byte[] expected = null;
       for (MemoryKind kind : MemoryKind.values()) {
         try (InferenceServer server =
-            new InferenceServer(
-                new ServerOptions(kind, 0, 2, ServerOptions.DEFAULT_MAX_REQUEST_BYTES))) {
+            new InferenceServer(new ServerOptions(kind, 0, 2, ServerLimits.DEFAULT))) {
           Load load = Load.of(server.address(), request);
           if (expected == null) {
             expected = load.expected();

@@ -1,6 +1,7 @@
 package io.prmalloc.example;
 
 import ai.onnxruntime.OrtException;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -27,7 +28,39 @@ public final class ServerMain implements Runnable {
   @Option(
       names = "--max-request",
       description = "the most bytes of one request's tensors (default ${DEFAULT-VALUE})")
-  private long maxRequestBytes = ServerOptions.DEFAULT_MAX_REQUEST_BYTES;
+  private long maxRequestBytes = ServerLimits.DEFAULT.maxRequestBytes();
+
+  @Option(
+      names = "--max-buffered",
+      description =
+          "the most bytes that all requests together hold before they run (default"
+              + " ${DEFAULT-VALUE})")
+  private long maxBufferedBytes = ServerLimits.DEFAULT.maxBufferedBytes();
+
+  @Option(
+      names = "--max-connections",
+      description = "the most connections at a time (default ${DEFAULT-VALUE})")
+  private int maxConnections = ServerLimits.DEFAULT.maxConnections();
+
+  @Option(
+      names = "--idle-timeout",
+      description = "seconds for the first byte of a request (default ${DEFAULT-VALUE})")
+  private long idleSeconds = ServerTimeouts.DEFAULT.idle().toSeconds();
+
+  @Option(
+      names = "--head-timeout",
+      description = "seconds from there to its last header (default ${DEFAULT-VALUE})")
+  private long headSeconds = ServerTimeouts.DEFAULT.head().toSeconds();
+
+  @Option(
+      names = "--body-timeout",
+      description = "seconds from there to the end of its body (default ${DEFAULT-VALUE})")
+  private long bodySeconds = ServerTimeouts.DEFAULT.body().toSeconds();
+
+  @Option(
+      names = "--answer-timeout",
+      description = "seconds for the client to take an answer (default ${DEFAULT-VALUE})")
+  private long answerSeconds = ServerTimeouts.DEFAULT.answer().toSeconds();
 
   public static void main(String[] arguments) {
     int exitCode =
@@ -42,7 +75,7 @@ public final class ServerMain implements Runnable {
     CountDownLatch ended = new CountDownLatch(1);
     try {
       InferenceServer server =
-          new InferenceServer(new ServerOptions(memory, port, workers, maxRequestBytes));
+          new InferenceServer(new ServerOptions(memory, port, workers, limits()));
       Runtime.getRuntime()
           .addShutdownHook(
               new Thread(
@@ -56,5 +89,15 @@ public final class ServerMain implements Runnable {
     } catch (OrtException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private ServerLimits limits() {
+    ServerTimeouts timeouts =
+        new ServerTimeouts(
+            Duration.ofSeconds(idleSeconds),
+            Duration.ofSeconds(headSeconds),
+            Duration.ofSeconds(bodySeconds),
+            Duration.ofSeconds(answerSeconds));
+    return new ServerLimits(maxConnections, maxRequestBytes, maxBufferedBytes, timeouts);
   }
 }

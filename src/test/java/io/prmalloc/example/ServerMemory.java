@@ -3,12 +3,14 @@ package io.prmalloc.example;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.netty.PrmallocByteBufAllocator;
 import io.prmalloc.onnxruntime.TensorMemory;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -23,9 +25,15 @@ final class ServerMemory implements AutoCloseable {
   private final TensorMemory source;
   private final TensorPoolAllocator pool;
   private final LongAdder tensorBytes = new LongAdder();
+  private final AtomicLong bufferedBytes = new AtomicLong();
+  private final long maxBufferedBytes;
 
-  ServerMemory(MemoryKind kind) {
+  /**
+   * @param maxBufferedBytes the most bytes of all pieces of requests together
+   */
+  ServerMemory(MemoryKind kind, long maxBufferedBytes) {
     this.kind = kind;
+    this.maxBufferedBytes = maxBufferedBytes;
     if (kind == MemoryKind.POOL) {
       pool = TensorPoolAllocator.builder().build();
       buffers = new PrmallocByteBufAllocator(pool);
@@ -101,6 +109,50 @@ final class ServerMemory implements AutoCloseable {
     return bytes -> new Counted(source.take(bytes), bytes);
   }
 
+  /**
+   * Memory for bytes of a request that have come in.
+   *
+   * @throws Refusal if requests hold all that they may together, or there is no memory
+   */
+  ByteBuf takePiece(int bytes) throws Refusal {
+    countPiece(bytes);
+    try {
+      return buffers.directBuffer(bytes, bytes);
+    } catch (OutOfNativeMemoryException | OutOfMemoryError full) {
+      bufferedBytes.addAndGet(-bytes);
+      throw Refusal.unavailable("no memory for this request now: " + full.getMessage());
+    }
+  }
+
+  /**
+   * Keeps the next bytes of a network buffer where they lie, and with them all of the buffer.
+   *
+   * @throws Refusal if requests hold all that they may together
+   */
+  ByteBuf keepPiece(ByteBuf data, int bytes) throws Refusal {
+    countPiece(bytes);
+    return data.readRetainedSlice(bytes);
+  }
+
+  private void countPiece(int bytes) throws Refusal {
+    if (bufferedBytes.addAndGet(bytes) > maxBufferedBytes) {
+      bufferedBytes.addAndGet(-bytes);
+      throw Refusal.unavailable(
+          "requests on their way hold all of " + maxBufferedBytes + " bytes, come back later");
+    }
+  }
+
+  /** Gives back what {@link #takePiece} or {@link #keepPiece} gave. */
+  void givePiece(ByteBuf piece) {
+    bufferedBytes.addAndGet(-piece.maxCapacity());
+    piece.release();
+  }
+
+  /** Bytes of the pieces that are out. */
+  long bufferedBytes() {
+    return bufferedBytes.get();
+  }
+
   /** The step of one request, or null where nobody learns from it. */
   ScopedMemoryCollector step() {
     return pool == null ? null : pool.collect();
@@ -121,6 +173,9 @@ final class ServerMemory implements AutoCloseable {
   public void close() {
     if (tensorBytes() != 0) {
       throw new IllegalStateException(tensorBytes() + " bytes of tensors are still in use");
+    }
+    if (bufferedBytes() != 0) {
+      throw new IllegalStateException(bufferedBytes() + " bytes of requests are still in use");
     }
     if (pool != null) {
       pool.close();

@@ -69,6 +69,11 @@ final class ServerMetrics {
 
   private static void memory(StringBuilder page, ServerMemory memory) {
     gauge(page, "tensor_bytes_in_use", "Bytes of tensors that are out.", memory.tensorBytes());
+    gauge(
+        page,
+        "request_bytes_in_use",
+        "Bytes that hold what has come of requests that do not run yet.",
+        memory.bufferedBytes());
     if (memory.buffers() instanceof ByteBufAllocatorMetricProvider netty) {
       gauge(
           page,

@@ -18,9 +18,7 @@ class WrkRunTest {
   void start() throws Exception {
     assumeTrue(WrkRun.isInstalled(), "wrk is not installed");
     OrtEngine.load();
-    server =
-        new InferenceServer(
-            new ServerOptions(MemoryKind.POOL, 0, 1, ServerOptions.DEFAULT_MAX_REQUEST_BYTES));
+    server = new InferenceServer(new ServerOptions(MemoryKind.POOL, 0, 1, ServerLimits.DEFAULT));
   }
 
   @AfterEach
