@@ -28,38 +28,66 @@ final class GreedyBySizeStrategy implements MemoryStrategy.ObjectsStrategy {
   /** A tensor that went into an object. */
   private record Placement(int tensor, int object) {}
 
+  /**
+   * The distance of a tensor to every object, {@link #NEVER} unless set. Where most tensors are
+   * alive at once, most distances are that, and only blocks with others take memory.
+   */
+  private static final class DistanceRow {
+    private static final int BLOCK = 64;
+    private static final long[][] NONE = {};
+
+    private long[][] blocks = NONE;
+
+    private long get(int object) {
+      int block = object / BLOCK;
+      return block < blocks.length && blocks[block] != null ? blocks[block][object % BLOCK] : NEVER;
+    }
+
+    private void set(int object, long distance) {
+      int block = object / BLOCK;
+      if (block >= blocks.length || blocks[block] == null) {
+        if (distance == NEVER) {
+          return;
+        }
+        if (block >= blocks.length) {
+          blocks = Arrays.copyOf(blocks, Math.max(block + 1, 2 * blocks.length));
+        }
+        blocks[block] = new long[BLOCK];
+        Arrays.fill(blocks[block], NEVER);
+      }
+      blocks[block][object % BLOCK] = distance;
+    }
+  }
+
   /** A tensor that waits, and what it knows of the objects. */
   private static final class Waiting {
     private final int tensor;
-    private long[] distances;
+    private final DistanceRow distances = new DistanceRow();
     private int objects;
     private int bestObject = -1;
     private long bestDistance = NEVER;
 
-    private Waiting(int tensor, int expectedObjects) {
+    private Waiting(int tensor) {
       this.tensor = tensor;
-      this.distances = new long[expectedObjects];
     }
 
     private void see(Placement placement, Lives lives) {
       int object = placement.object;
       boolean isNew = object == objects;
-      if (!isNew && distances[object] == NEVER) {
+      if (!isNew && distances.get(object) == NEVER) {
         return;
       }
       long distance = distance(lives, tensor, placement.tensor);
       if (isNew) {
-        if (objects == distances.length) {
-          distances = Arrays.copyOf(distances, 2 * objects + 4);
-        }
-        distances[objects++] = distance;
+        distances.set(object, distance);
+        objects++;
       } else if (distance == NEVER) {
-        distances[object] = NEVER;
+        distances.set(object, NEVER);
         if (bestObject == object) {
           findBest();
         }
       } else {
-        distances[object] = Math.min(distances[object], distance);
+        distances.set(object, Math.min(distances.get(object), distance));
       }
       if (distance < bestDistance) {
         bestDistance = distance;
@@ -71,8 +99,9 @@ final class GreedyBySizeStrategy implements MemoryStrategy.ObjectsStrategy {
       bestDistance = NEVER;
       bestObject = -1;
       for (int object = 0; object < objects; object++) {
-        if (distances[object] < bestDistance) {
-          bestDistance = distances[object];
+        long distance = distances.get(object);
+        if (distance < bestDistance) {
+          bestDistance = distance;
           bestObject = object;
         }
       }
@@ -104,7 +133,7 @@ final class GreedyBySizeStrategy implements MemoryStrategy.ObjectsStrategy {
       List<Waiting> waiting = new ArrayList<>(position.size());
       for (int tensor : position) {
         Interrupts.check();
-        Waiting newcomer = new Waiting(tensor, objectCount);
+        Waiting newcomer = new Waiting(tensor);
         placements.forEach(placement -> newcomer.see(placement, lives));
         waiting.add(newcomer);
       }
