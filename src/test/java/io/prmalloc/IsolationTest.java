@@ -85,7 +85,7 @@ class IsolationTest {
       block.openRaw(bytes, 0);
       assertTrue(block.closeRaw());
       for (int i = -100; i < CAPACITY + 100; i++) {
-        byte expected = i >= 0 && i < bytes ? left : 7;
+        byte expected = i >= 0 && i < CAPACITY ? left : 7;
         assertEquals(expected, at(i), "byte " + i + " of " + bytes);
       }
     }
@@ -99,7 +99,9 @@ class IsolationTest {
     assertTrue(block.closeRaw());
     assertEquals(Isolation.POISON, at(0));
     assertEquals(Isolation.POISON, at(73));
-    assertEquals(0, at(74));
+    assertEquals(Isolation.POISON, at(CAPACITY - 1), "and what nobody asked for");
+    assertEquals(0, at(-1));
+    assertEquals(0, at(CAPACITY));
   }
 
   @Test
