@@ -20,6 +20,12 @@ final class DirectSubAllocator extends LimitedSubAllocator {
     return bytes;
   }
 
+  /** {@inheritDoc} Here: finds out how this JVM gives direct buffers back. */
+  @Override
+  public void checkUsable() {
+    DirectRegion.bytesAvailable();
+  }
+
   @Override
   public boolean isResident() {
     return true;

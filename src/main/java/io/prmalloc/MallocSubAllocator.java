@@ -2,6 +2,7 @@ package io.prmalloc;
 
 import io.prmalloc.os.MallocHeap;
 import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
 import java.util.function.Supplier;
 
 /**
@@ -24,6 +25,11 @@ final class MallocSubAllocator extends LimitedSubAllocator {
   @Override
   long regionBytes(long alignment, long bytes) {
     return bytes;
+  }
+
+  @Override
+  public void checkUsable() {
+    OperatingSystem.requireNativeCalls("memory from malloc");
   }
 
   @Override

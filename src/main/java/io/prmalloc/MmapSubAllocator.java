@@ -2,6 +2,7 @@ package io.prmalloc;
 
 import io.prmalloc.os.MappedRegion;
 import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
 import io.prmalloc.os.Prefault;
 
 /**
@@ -23,6 +24,11 @@ final class MmapSubAllocator extends LimitedSubAllocator {
     return options.guardPages()
         ? MappedRegion.guardedSizeBytesFor(alignment, bytes)
         : MappedRegion.sizeBytesFor(bytes);
+  }
+
+  @Override
+  public void checkUsable() {
+    OperatingSystem.requireNativeCalls("mapped memory");
   }
 
   @Override

@@ -94,6 +94,11 @@ final class SoftLimitSubAllocator implements SubAllocator {
   }
 
   @Override
+  public void checkUsable() {
+    source.checkUsable();
+  }
+
+  @Override
   public boolean isResident() {
     return source.isResident();
   }

@@ -47,7 +47,7 @@ public interface SubAllocator {
    * pages and counted so.
    *
    * <p>Its {@link #alloc} throws {@link UnsupportedOperationException} where native calls do not
-   * work: they need 64-bit Linux and JNA.
+   * work: they need 64-bit Linux and JNA. {@link #checkUsable} tells beforehand.
    *
    * <p>Threading: any thread.
    */
@@ -191,6 +191,36 @@ public interface SubAllocator {
    */
   default boolean isGuarded() {
     return false;
+  }
+
+  /**
+   * Makes sure that memory can be had at all, and does what is else done at the first request:
+   * loads JNA's native library, say. A pool asks when it is built.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws UnsupportedOperationException if {@link #alloc} would throw it whatever is asked for;
+   *     the message says why, and what helps
+   */
+  default void checkUsable() {}
+
+  /**
+   * This sub-allocator if it can be used here, else another one, with a warning in the log that
+   * says why.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param other not asked whether it can be used
+   */
+  default SubAllocator ifUsableElse(SubAllocator other) {
+    try {
+      checkUsable();
+      return this;
+    } catch (UnsupportedOperationException e) {
+      System.getLogger(SubAllocator.class.getName())
+          .log(System.Logger.Level.WARNING, "memory comes from elsewhere: " + e.getMessage());
+      return other;
+    }
   }
 
   /**

@@ -91,6 +91,11 @@ final class VisitedSubAllocator implements SubAllocator {
   }
 
   @Override
+  public void checkUsable() {
+    source.checkUsable();
+  }
+
+  @Override
   public boolean isResident() {
     return source.isResident();
   }

@@ -30,6 +30,7 @@ final class ChildMain {
       case "handles" -> handles();
       case "address" -> address();
       case "withoutJna" -> withoutJna();
+      case "poolsWithoutJna" -> poolsWithoutJna();
       case "directLimit" -> directLimit();
       case "droppedPools" -> droppedPools();
       case "addressSpaceLimit" -> addressSpaceLimit();
@@ -271,6 +272,32 @@ final class ChildMain {
     }
     source.free(region);
     check(source.bytesReserved() == 0, "reserved " + source.bytesReserved());
+  }
+
+  private static void poolsWithoutJna() {
+    SubAllocator mmap = SubAllocator.mmap(MmapOptions.DEFAULT);
+    checkNotBuilt(mmap, "mapped memory is not supported on this platform: JNA does not work");
+    checkNotBuilt(mmap.withVisitors(0), "mapped memory is not supported");
+    checkNotBuilt(mmap.withSoftLimit(1, (reserved, limit) -> {}), "mapped memory is not supported");
+    checkNotBuilt(SubAllocator.posixMemalign(), "memory from malloc is not supported");
+    SubAllocator direct = SubAllocator.direct();
+    check(direct.ifUsableElse(mmap) == direct, "direct memory is not used");
+    try (TensorPoolAllocator pool =
+            TensorPoolAllocator.builder().subAllocator(mmap.ifUsableElse(direct)).build();
+        Allocation allocation = pool.allocate(100_000)) {
+      allocation.byteBuffer().put(0, (byte) 1);
+      check(direct.bytesReserved() > 0, "memory is not from where it should be");
+    }
+  }
+
+  private static void checkNotBuilt(SubAllocator source, String start) {
+    try {
+      TensorPoolAllocator.builder().subAllocator(source).build().close();
+      throw new AssertionError("a pool was built without JNA");
+    } catch (UnsupportedOperationException refused) {
+      String message = refused.getMessage();
+      check(message.startsWith(start) && message.contains("-Djna.tmpdir="), message);
+    }
   }
 
   /** Many more than there is memory for at a time, and none of them closed. */

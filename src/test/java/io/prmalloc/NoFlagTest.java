@@ -74,6 +74,21 @@ class NoFlagTest {
   }
 
   @Test
+  void shouldRefuseToBuildAPoolWhenItsMemoryNeedsJnaThatCannotUnpack() throws Exception {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "JNA is used on Linux only");
+    // A file is no directory, whoever asks.
+    String nowhere = Files.createFile(directory.resolve("file")).resolve("tmp").toString();
+    ChildJvm.Result result =
+        new ChildJvm(directory)
+            .flags("-Djna.nosys=true", "-Djna.tmpdir=" + nowhere, "-Djava.io.tmpdir=" + nowhere)
+            .run(ChildMain.class, "poolsWithoutJna");
+    assertDone(result);
+    assertTrue(
+        result.errors().contains("memory comes from elsewhere: mapped memory is not supported"),
+        result.errors());
+  }
+
+  @Test
   void shouldThrowOutOfNativeMemoryWhenTheJvmsLimitIsReached() throws Exception {
     assertDone(
         new ChildJvm(directory)

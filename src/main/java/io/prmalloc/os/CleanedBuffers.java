@@ -53,7 +53,8 @@ final class CleanedBuffers implements DirectMemory {
       return new CleanedBuffers(buffer -> clean(invokeCleaner, buffer));
     } catch (ReflectiveOperationException missing) {
       throw new IllegalStateException(
-          "direct buffers cannot be given back without sun.misc.Unsafe or the JVM flag: "
+          "direct buffers cannot be given back without sun.misc.Unsafe (of the module"
+              + " jdk.unsupported: --add-modules jdk.unsupported) or the JVM flag: "
               + AgronaAccess.FLAG,
           missing);
     }

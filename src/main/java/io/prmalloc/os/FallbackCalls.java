@@ -31,6 +31,11 @@ final class FallbackCalls implements NativeCalls {
         call + " is not supported on this platform: " + reason, cause);
   }
 
+  @Override
+  public void require(String what) {
+    throw unsupported(what);
+  }
+
   /** As the kernel told this process when it started; 4096 where it did not. */
   @Override
   public int pageSizeBytes() {

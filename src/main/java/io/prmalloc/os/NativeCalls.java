@@ -64,6 +64,14 @@ interface NativeCalls extends MallocCalls {
     THREAD
   }
 
+  /**
+   * Does nothing where native calls are in reach.
+   *
+   * @param what needs them, for the message
+   * @throws UnsupportedOperationException if they are out of reach; the message says why
+   */
+  default void require(String what) {}
+
   /** Bytes of one page of memory. */
   int pageSizeBytes();
 

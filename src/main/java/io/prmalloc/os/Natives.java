@@ -22,6 +22,12 @@ final class Natives {
   private static final Set<String> PROCESSORS =
       Set.of("amd64", "x86_64", "aarch64", "riscv64", "loongarch64", "ppc64le", "s390x");
 
+  /** JNA unpacks its library before it can be loaded, and containers often do not let it. */
+  private static final String CURE =
+      " (JNA needs its native library: let -Djna.tmpdir=DIRECTORY name one that can be written to"
+          + " and is not mounted noexec, or unpack the library into an image and start with"
+          + " -Djna.boot.library.path=DIRECTORY -Djna.nounpack=true)";
+
   private static volatile boolean chosen;
 
   /** Null until native calls are released. */
@@ -92,7 +98,7 @@ final class Natives {
       return new JnaCalls();
     } catch (LinkageError unreachable) {
       return new FallbackCalls(
-          "JNA does not work in this JVM: " + unreachable.getMessage(), unreachable);
+          "JNA does not work in this JVM: " + unreachable.getMessage() + CURE, unreachable);
     }
   }
 

@@ -134,6 +134,18 @@ public final class OperatingSystem {
   }
 
   /**
+   * Makes sure that native calls work. May load JNA's native library.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param what needs them, for the message
+   * @throws UnsupportedOperationException if they do not; the message says why, and what helps
+   */
+  public static void requireNativeCalls(String what) {
+    Natives.calls().require(what);
+  }
+
+  /**
    * Has JNA forget our native methods, so that they do not keep our class loader; native calls do
    * not work from then on. For {@code Prmalloc.shutdown}.
    *

@@ -533,8 +533,11 @@ public final class TensorPoolBuilder {
    * @throws PlanFormatException if such a file holds none
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for the plan to start with
    * @throws IllegalStateException if the planner given belongs to another allocator
+   * @throws UnsupportedOperationException if the sub-allocator cannot give memory here; see {@link
+   *     SubAllocator#checkUsable}
    */
   public TensorPoolAllocator build() {
+    source().checkUsable();
     return RecordProperty.obey(new TensorPoolAllocator(this));
   }
 }
