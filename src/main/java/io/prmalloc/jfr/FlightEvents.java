@@ -1,6 +1,8 @@
 package io.prmalloc.jfr;
 
 import java.util.List;
+import java.util.Objects;
+import jdk.jfr.Event;
 
 /**
  * Tells Flight Recorder what happened.
@@ -33,6 +35,20 @@ public final class FlightEvents {
   }
 
   private FlightEvents() {}
+
+  /**
+   * Initializes the events' classes, so that none is when something happens, and the heap may be
+   * exhausted.
+   *
+   * <p>Threading: any thread.
+   */
+  public static void initialize() {
+    if (PRESENT) {
+      Recorded.initialize();
+    }
+    Objects.requireNonNull(PlanKind.POOL);
+    Objects.requireNonNull(LimitKind.SOFT);
+  }
 
   /**
    * Before memory is taken from a sub-allocator.
@@ -141,6 +157,19 @@ public final class FlightEvents {
 
   /** What needs the recorder. */
   private static final class Recorded {
+
+    static void initialize() {
+      List<Event> all =
+          List.of(
+              new LeakFoundEvent(),
+              new LearningFailedEvent(),
+              new LimitHitEvent(),
+              new OutsideAllocationEvent(),
+              new PlanMadeEvent(),
+              new SwitchOverEvent(),
+              new UnservedRequestEvent());
+      all.forEach(Event::isEnabled);
+    }
 
     static boolean isOutsideAllocation() {
       return new OutsideAllocationEvent().isEnabled();

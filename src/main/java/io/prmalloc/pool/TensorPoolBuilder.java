@@ -537,6 +537,7 @@ public final class TensorPoolBuilder {
    *     SubAllocator#checkUsable}
    */
   public TensorPoolAllocator build() {
+    EarlyInitialization.run();
     source().checkUsable();
     return RecordProperty.obey(new TensorPoolAllocator(this));
   }
