@@ -105,8 +105,8 @@ final class AddressDirectory {
   void remove(Span span) {
     lock.lock();
     try {
-      all.remove(span);
-      if (snapshot != null) {
+      // What could not be added is not there.
+      if (all.remove(span) && snapshot != null) {
         remove(snapshot, span);
       }
     } finally {

@@ -69,7 +69,16 @@ final class Housekeeping implements IdleTrimmer.Target {
   private void lookAfter(Upkeep.Target target, Duration idle) {
     Duration period = idle.dividedBy(WasteWatch.LOOKS);
     if (!period.isZero()) {
-      stops.add(starter.start(target, period));
+      Runnable stop = starter.start(target, period);
+      boolean kept = false;
+      try {
+        stops.add(stop);
+        kept = true;
+      } finally {
+        if (!kept) {
+          stop.run();
+        }
+      }
     }
   }
 
@@ -90,12 +99,23 @@ final class Housekeeping implements IdleTrimmer.Target {
 
   /** Ends, when the pool is closed. */
   synchronized void stop() {
-    stops.forEach(Runnable::run);
-    if (trimmer != null) {
-      trimmer.stop();
-    }
-    if (bean != null) {
-      bean.unregister();
+    stop(0);
+  }
+
+  /** From this one on, whatever is thrown on the way. Takes no heap. */
+  private void stop(int first) {
+    try {
+      if (first < stops.size()) {
+        stops.get(first).run();
+      } else if (first == stops.size() && trimmer != null) {
+        trimmer.stop();
+      } else if (first > stops.size() && bean != null) {
+        bean.unregister();
+      }
+    } finally {
+      if (first <= stops.size()) {
+        stop(first + 1);
+      }
     }
   }
 

@@ -143,12 +143,25 @@ public final class TensorPoolAllocator extends QuickWay {
         new SlowWay(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
     this.housekeeping = new Housekeeping(this, books, steps, small, outside, replanner, builder);
-    planner.bind(succession::first, steps);
-    watch.detectLeaks(builder.leakDetection(), builder.leakListener());
-    builder
-        .kept()
-        .ifPresent(kept -> succession.adopt(kept, builder.isKeptIfUsable(), planner, steps));
-    housekeeping.start();
+    begin(builder);
+  }
+
+  /** A pool that cannot begin is nobody's, so it keeps nothing. */
+  private void begin(TensorPoolBuilder builder) {
+    boolean begun = false;
+    try {
+      planner.bind(succession::first, steps);
+      watch.detectLeaks(builder.leakDetection(), builder.leakListener());
+      builder
+          .kept()
+          .ifPresent(kept -> succession.adopt(kept, builder.isKeptIfUsable(), planner, steps));
+      housekeeping.start();
+      begun = true;
+    } finally {
+      if (!begun) {
+        closeForcibly();
+      }
+    }
   }
 
   /** What a request needs beside its bytes. */
