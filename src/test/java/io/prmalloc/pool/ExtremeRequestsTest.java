@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Sizes and alignments that no request has, at every entry and after every kind of traffic. */
+@SuppressWarnings("try") // what is opened is there to be open
 class ExtremeRequestsTest {
 
   private static final int SIZE = 128 * 1024;
