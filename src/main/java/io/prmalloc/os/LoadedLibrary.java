@@ -9,8 +9,10 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 /**
@@ -54,6 +56,18 @@ final class LoadedLibrary implements AutoCloseable {
   static final Map<String, Object> OPEN_LOCAL =
       Map.of(Library.OPTION_OPEN_FLAGS, LAZY_LOCAL_AND_FOR_EVER);
 
+  private static final AtomicLong OPENED = new AtomicLong();
+
+  /**
+   * {@link #OPEN_LOCAL} for an object of JNA's that only the caller has, and so may close: JNA
+   * gives the same one to all that ask with the same options.
+   */
+  static Map<String, Object> openAlone() {
+    Map<String, Object> options = new HashMap<>(OPEN_LOCAL);
+    options.put("io.prmalloc.opened", OPENED.incrementAndGet());
+    return options;
+  }
+
   /**
    * The C++ runtime, in memory before any other malloc is. If a malloc that brings its own operator
    * new were the one that loads it, the runtime would use that one, but a C++ library that comes
@@ -65,7 +79,7 @@ final class LoadedLibrary implements AutoCloseable {
 
     static {
       try {
-        NativeLibrary.getInstance(SONAME, OPEN_LOCAL).close();
+        NativeLibrary.getInstance(SONAME, openAlone()).close();
       } catch (LinkageError absent) {
         // Then nobody here is written in C++.
       }
@@ -100,7 +114,7 @@ final class LoadedLibrary implements AutoCloseable {
     LinkageError absent = null;
     for (String candidate : candidates) {
       try {
-        return new LoadedLibrary(name, NativeLibrary.getInstance(candidate, OPEN_LOCAL));
+        return new LoadedLibrary(name, NativeLibrary.getInstance(candidate, openAlone()));
       } catch (LinkageError e) {
         absent = e;
       }

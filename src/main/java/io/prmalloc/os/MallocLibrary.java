@@ -3,7 +3,6 @@ package io.prmalloc.os;
 import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
 import com.sun.jna.NativeLibrary;
-import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -89,7 +88,7 @@ public abstract class MallocLibrary {
   /** Binds the native methods of a class, which have the plain names, to those with a prefix. */
   private static void bind(Class<?> calls, LoadedLibrary library, String prefix) {
     FunctionMapper mapper = (owner, method) -> prefix + method.getName();
-    Map<String, Object> options = new HashMap<>(LoadedLibrary.OPEN_LOCAL);
+    Map<String, Object> options = LoadedLibrary.openAlone();
     options.put(Library.OPTION_FUNCTION_MAPPER, mapper);
     NativeBindings.bind(calls, NativeLibrary.getInstance(library.path(), options));
   }
