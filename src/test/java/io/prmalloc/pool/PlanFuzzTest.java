@@ -37,7 +37,8 @@ class PlanFuzzTest {
     KeptPool pool =
         new KeptPool(new LifetimePlan(interval, total, bins, List.of(), 2), List.of(2, 0, 2));
     KeptStep step =
-        new KeptStep("a", false, new long[] {100, 200, 100}, new int[] {2, 3, 3}, new long[] {0, 128, 0});
+        new KeptStep(
+            "a", false, new long[] {100, 200, 100}, new int[] {2, 3, 3}, new long[] {0, 128, 0});
     KeptStep small = new KeptStep(7, false, new long[] {70_000}, new int[] {1}, new long[] {0});
     KeptStep large = new KeptStep(7L, true, new long[] {90_000}, new int[] {1}, new long[] {0});
     return new KeptPlan(Optional.of(pool), List.of(step, small, large));
