@@ -64,17 +64,11 @@ final class Observation {
   /** Tells of the release, if anybody was told of the allocation. */
   void end() {
     PoolObserver observer = first;
-    if (observer == null) {
-      return;
-    }
-    try {
+    if (observer != null) {
       observer.released(firstTicket);
       if (told.length > 1) {
         tellOthersOfEnd();
       }
-    } catch (Throwable e) {
-      // The memory comes home all the same.
-      TolerantObserver.failed(e);
     }
   }
 

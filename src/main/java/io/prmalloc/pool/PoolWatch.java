@@ -254,13 +254,18 @@ final class PoolWatch {
 
   /** A block is back in the heap that somebody wanted to hear of. */
   void released(Object ticket) {
-    if (ticket instanceof LearningStep.Life life) {
-      life.end();
-    } else if (ticket instanceof Observation observation) {
-      observation.end();
-      releaseTracked(observation.tracked());
-    } else {
-      releaseTracked((Tracked) ticket);
+    try {
+      if (ticket instanceof LearningStep.Life life) {
+        life.end();
+      } else if (ticket instanceof Observation observation) {
+        observation.end();
+        releaseTracked(observation.tracked());
+      } else {
+        releaseTracked((Tracked) ticket);
+      }
+    } catch (Throwable e) {
+      // The block comes home all the same.
+      TolerantObserver.failed(e);
     }
   }
 

@@ -154,7 +154,12 @@ final class PooledBlock extends Block {
 
   @Override
   protected void tellOfEnd() {
-    observation.end();
+    try {
+      observation.end();
+    } catch (Throwable e) {
+      // The block comes home all the same.
+      TolerantObserver.failed(e);
+    }
   }
 
   @Override
