@@ -3,7 +3,7 @@ package io.prmalloc.fault;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * What instrumented classes call at each point at which something may be thrown. Counts the points
@@ -17,16 +17,18 @@ public final class InjectionPoints {
   /** What is thrown, and at which points. */
   enum Fault {
     /** At every point that takes memory of the heap. */
-    OUT_OF_MEMORY(() -> new OutOfMemoryError("injected")),
+    OUT_OF_MEMORY,
     /** At the entries of methods that are deeper than all before in the same call of the user. */
-    STACK_OVERFLOW(() -> new StackOverflowError("injected")),
+    STACK_OVERFLOW,
     /** At the entry of every method, although none of them declares it. */
-    CHECKED_EXCEPTION(() -> new IOException("injected"));
+    CHECKED_EXCEPTION;
 
-    private final Supplier<Throwable> thrown;
-
-    Fault(Supplier<Throwable> thrown) {
-      this.thrown = thrown;
+    private Throwable make() {
+      return switch (this) {
+        case OUT_OF_MEMORY -> new OutOfMemoryError("injected");
+        case STACK_OVERFLOW -> new StackOverflowError("injected");
+        case CHECKED_EXCEPTION -> new IOException("injected");
+      };
     }
   }
 
@@ -46,7 +48,9 @@ public final class InjectionPoints {
   private static int reached;
   private static int throwAt;
   private static int mostFrames;
-  private static Throwable thrown;
+
+  /** What was thrown, or null. */
+  private static final AtomicReference<Throwable> THROWN = new AtomicReference<>();
 
   private InjectionPoints() {}
 
@@ -64,7 +68,7 @@ public final class InjectionPoints {
     looksForDeepest = false;
     reached = 0;
     throwAt = point;
-    thrown = null;
+    THROWN.set(null);
     armed = fault;
   }
 
@@ -87,7 +91,7 @@ public final class InjectionPoints {
 
   /** What was thrown since it was armed, or null. */
   static synchronized Throwable thrown() {
-    return thrown;
+    return THROWN.get();
   }
 
   /** Memory of the heap is about to be taken. Threading: any thread. */
@@ -128,7 +132,8 @@ public final class InjectionPoints {
       return null;
     }
     armed = null;
-    thrown = fault.thrown.get();
+    Throwable thrown = fault.make();
+    THROWN.set(thrown);
     return thrown;
   }
 
