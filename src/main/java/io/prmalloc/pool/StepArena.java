@@ -224,8 +224,7 @@ final class StepArena extends StepMemory {
     if ((int) STATE.getOpaque(this) != FREE || !STATE.compareAndSet(this, FREE, LEASED)) {
       return false;
     }
-    start();
-    return true;
+    return start(FREE);
   }
 
   /** Leases this arena if its last tensors have come back. Threading: any thread. */
@@ -233,19 +232,32 @@ final class StepArena extends StepMemory {
     if ((int) STATE.getOpaque(this) != LINGERING || !STATE.compareAndSet(this, LINGERING, LEASED)) {
       return false;
     }
-    if (!allHome()) {
-      STATE.setRelease(this, LINGERING);
-      return false;
-    }
-    start();
-    return true;
+    return start(LINGERING);
   }
 
-  private void start() {
-    lessee = Thread.currentThread();
-    seen = null;
-    restart();
-    takeOwnership();
+  /**
+   * Makes an arena that has just been leased the calling thread's, if its blocks are home. If not,
+   * or if something is thrown, it is not leased.
+   *
+   * @param before its state if it is not leased
+   */
+  private boolean start(int before) {
+    boolean started = false;
+    try {
+      if (before == LINGERING && !allHome()) {
+        return false;
+      }
+      lessee = Thread.currentThread();
+      seen = null;
+      restart();
+      takeOwnership();
+      started = true;
+      return true;
+    } finally {
+      if (!started) {
+        STATE.setRelease(this, before);
+      }
+    }
   }
 
   /** Says the size of the first request. Threading: the owner. */
@@ -321,14 +333,17 @@ final class StepArena extends StepMemory {
   /** Of the requests that were served as planned, the sizes are those of the blocks' last uses. */
   private void depart() {
     int served = served();
+    LearningStep learning = new LearningStep(sequence.owner(), sequence.kind());
+    for (int i = 0; i < served; i++) {
+      long bytes = blocks[plan.blockOf(i)].sizeBytes();
+      long most = plan.recording().sizeBytes(i);
+      learning.pass(Math.max(1, Math.min(bytes, most)), plan.recording().end(i));
+    }
+    // What takes heap is over: if there was none the step has not departed yet.
     endPlan();
     lateBlocks = 0;
-    seen = new LearningStep(sequence.owner(), sequence.kind());
-    for (request = 0; request < served; request++) {
-      long bytes = blocks[plan.blockOf(request)].sizeBytes();
-      long most = plan.recording().sizeBytes(request);
-      seen.pass(Math.max(1, Math.min(bytes, most)), plan.recording().end(request));
-    }
+    request = served;
+    seen = learning;
   }
 
   /** Those that are still out live longer; the others are late no more. */
@@ -424,17 +439,30 @@ final class StepArena extends StepMemory {
     steps++;
     lastStepNanos = System.nanoTime();
     boolean departed = seen != null;
-    Recording recording = departed ? seen.recording() : null;
-    if (lastStepNanos - lastLookNanos > sequence.lookNanos()) {
-      lastLookNanos = lastStepNanos;
-      sequence.used(plan, takeLargest(), lastStepNanos);
+    Recording recording = null;
+    try {
+      recording = departed ? seen.recording() : null;
+      if (lastStepNanos - lastLookNanos > sequence.lookNanos()) {
+        lastLookNanos = lastStepNanos;
+        sequence.used(plan, takeLargest(), lastStepNanos);
+      }
+    } finally {
+      endLease(departed);
     }
-    dropOwnership();
-    lessee = null;
-    boolean whole = !departed && served() == plan.requests();
-    boolean home = whole ? areHome(plan.last()) : allHome();
-    STATE.setRelease(this, home ? FREE : LINGERING);
     sequence.ended(this, departed, recording);
+  }
+
+  /** Whatever is thrown on the way, the next step may have the arena. */
+  private void endLease(boolean departed) {
+    boolean home = false;
+    try {
+      dropOwnership();
+      lessee = null;
+      boolean whole = !departed && served() == plan.requests();
+      home = whole ? areHome(plan.last()) : allHome();
+    } finally {
+      STATE.setRelease(this, home ? FREE : LINGERING);
+    }
   }
 
   /** The most bytes of each block's uses since this was asked last. */
