@@ -180,8 +180,16 @@ final class StepSequence {
   /** Has one more arena made, up to the limit. */
   private void grow() {
     StepPlan wanted = wanted();
-    if (wanted != null && !owner.later(() -> addArena(wanted))) {
-      growing = false;
+    if (wanted == null) {
+      return;
+    }
+    boolean asked = false;
+    try {
+      asked = owner.later(() -> addArena(wanted));
+    } finally {
+      if (!asked) {
+        growing = false;
+      }
     }
   }
 
@@ -243,8 +251,19 @@ final class StepSequence {
 
   /** Has a plan made if there is none yet that is right; not under the kind's lock. */
   void planIfWanted() {
-    if (isToBePlanned() && !owner.later(this::makePlan)) {
-      planning = false;
+    if (isToBePlanned()) {
+      planLater();
+    }
+  }
+
+  private void planLater() {
+    boolean asked = false;
+    try {
+      asked = owner.later(this::makePlan);
+    } finally {
+      if (!asked) {
+        planning = false;
+      }
     }
   }
 
@@ -526,8 +545,8 @@ final class StepSequence {
    * @param most the most bytes that each of its blocks was asked for
    */
   void used(StepPlan served, long[] most, long now) {
-    if (isToBeLowered(served, most, now) && !owner.later(this::makePlan)) {
-      planning = false;
+    if (isToBeLowered(served, most, now)) {
+      planLater();
     }
   }
 
@@ -589,8 +608,16 @@ final class StepSequence {
   }
 
   private void sweepLater() {
-    if (!sweeping.getAndSet(true) && !owner.later(this::sweep)) {
-      sweeping.set(false);
+    if (sweeping.getAndSet(true)) {
+      return;
+    }
+    boolean asked = false;
+    try {
+      asked = owner.later(this::sweep);
+    } finally {
+      if (!asked) {
+        sweeping.set(false);
+      }
     }
   }
 
