@@ -24,6 +24,8 @@ final class RetiredBins {
   private static final Logger LOGGER = System.getLogger(RetiredBins.class.getName());
 
   /** The pool's lifecycle. */
+  private static final List<BinTable> NONE = List.of();
+
   private final Lock lock;
 
   private final Executor executor;
@@ -99,15 +101,25 @@ final class RetiredBins {
       if (!tables.contains(table)) {
         return true;
       }
+      // Made before anything changes: it takes heap, which may be exhausted.
+      PoolCounts counts = new PoolCounts();
+      List<BinTable> fewer = new ArrayList<>(tables);
+      fewer.remove(table);
+      fewer = List.copyOf(fewer);
       if (!table.retire()) {
         return false;
       }
-      PoolCounts counts = new PoolCounts();
-      table.addTo(counts);
-      goneUses.add(counts.uses);
-      List<BinTable> fewer = new ArrayList<>(tables);
-      fewer.remove(table);
-      tables = List.copyOf(fewer);
+      boolean gone = false;
+      try {
+        table.addTo(counts);
+        goneUses.add(counts.uses);
+        tables = fewer;
+        gone = true;
+      } finally {
+        if (!gone) {
+          table.reopen();
+        }
+      }
       table.free();
       return true;
     } finally {
@@ -133,8 +145,24 @@ final class RetiredBins {
 
   /** Gives all back, whatever is out. Threading: under the lock. */
   void free() {
-    tables.forEach(BinTable::free);
-    tables = List.of();
+    List<BinTable> all = tables;
+    tables = NONE;
+    free(all, 0);
+  }
+
+  /** From this one on, whatever is thrown on the way. Takes no heap. */
+  private static void free(List<BinTable> all, int first) {
+    for (int i = first; i < all.size(); i++) {
+      boolean done = false;
+      try {
+        all.get(i).free();
+        done = true;
+      } finally {
+        if (!done) {
+          free(all, i + 1);
+        }
+      }
+    }
   }
 
   /** How many plans were replaced so far. Threading: any thread. */
