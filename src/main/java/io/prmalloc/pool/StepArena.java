@@ -221,27 +221,22 @@ final class StepArena extends StepMemory {
 
   /** Leases this arena for the calling thread, if it is free. Threading: any thread. */
   boolean tryLease() {
-    if ((int) STATE.getOpaque(this) != FREE || !STATE.compareAndSet(this, FREE, LEASED)) {
-      return false;
-    }
     return start(FREE);
   }
 
   /** Leases this arena if its last tensors have come back. Threading: any thread. */
   boolean tryLeaseAgain() {
-    if ((int) STATE.getOpaque(this) != LINGERING || !STATE.compareAndSet(this, LINGERING, LEASED)) {
-      return false;
-    }
     return start(LINGERING);
   }
 
   /**
-   * Makes an arena that has just been leased the calling thread's, if its blocks are home. If not,
-   * or if something is thrown, it is not leased.
-   *
-   * @param before its state if it is not leased
+   * Makes an arena the calling thread's, if it is in a state and its blocks are home. If not, or if
+   * something is thrown, it stays in that state.
    */
   private boolean start(int before) {
+    if ((int) STATE.getOpaque(this) != before || !STATE.compareAndSet(this, before, LEASED)) {
+      return false;
+    }
     boolean started = false;
     try {
       if (before == LINGERING && !allHome()) {
