@@ -26,7 +26,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Whatever is thrown at whatever point, nothing is lost and the pool goes on. {@code
- * proof.fault.every=1} is at all points, 3 at every third, and 0 at ten or so of each scenario;
+ * proof.fault.every=1} is at all points, 3 at every third, and 0 at three or so of each scenario;
  * {@code proof.fault.only} names the scenario, the fault, or a part of both: {@code
  * docs/concurrency.md}.
  */
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class FaultInjectionTest {
 
   /** At most so many points of a scenario and a fault in short form. */
-  private static final int SHORT_POINTS = 10;
+  private static final int SHORT_POINTS = 3;
 
   private static final int EVERY = Integer.getInteger("proof.fault.every", 0);
   private static final String ONLY = System.getProperty("proof.fault.only", "");
