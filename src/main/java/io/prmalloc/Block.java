@@ -212,12 +212,16 @@ public abstract class Block extends BlockOpening {
     }
     int bytes = sizeBytes();
     int end = headerBytes() + bytes;
-    int overwritten = isolation.end(view, end);
-    if ((stamp & BlockState.OBSERVED) != 0) {
-      tellOfEnd();
+    int overwritten = -1;
+    try {
+      overwritten = isolation.end(view, end);
+    } finally {
+      if ((stamp & BlockState.OBSERVED) != 0) {
+        tellOfEnd();
+      }
+      comeHome();
+      recycle();
     }
-    comeHome();
-    recycle();
     if (overwritten >= 0) {
       throw overrun(bytes, overwritten - end);
     }

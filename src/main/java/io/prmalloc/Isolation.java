@@ -163,7 +163,15 @@ public record Isolation(Fill fill, boolean canaries) {
 
     static void fill(ByteBuffer source, ByteBuffer target, int from, int bytes) {
       for (int done = 0; done < bytes; done += CHUNK_BYTES) {
-        target.put(from + done, source, 0, Math.min(CHUNK_BYTES, bytes - done));
+        int count = Math.min(CHUNK_BYTES, bytes - done);
+        try {
+          target.put(from + done, source, 0, count);
+        } catch (OutOfMemoryError noHeap) {
+          // A copy in bulk makes views of both.
+          for (int at = 0; at < count; at++) {
+            target.put(from + done + at, source.get(at));
+          }
+        }
       }
     }
   }

@@ -260,9 +260,10 @@ final class HeapShard {
   }
 
   private void add(Region region) {
+    Region[] more = Arrays.copyOf(regions, regions.length + 1);
+    more[regions.length] = region;
     region.shard = this;
-    regions = Arrays.copyOf(regions, regions.length + 1);
-    regions[regions.length - 1] = region;
+    regions = more;
   }
 
   void remove(Region region) {

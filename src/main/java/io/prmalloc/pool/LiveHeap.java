@@ -394,10 +394,18 @@ final class LiveHeap {
     try {
       MemoryRegion memory = tryReserve(alignment, least, wanted);
       heldBytes.addAndGet(memory.sizeBytes());
-      noteReserved();
-      // What the sub-allocator has written to be sure of its pages need not stay in memory.
-      discardAll(memory);
-      return memory;
+      boolean noted = false;
+      try {
+        noteReserved();
+        // What the sub-allocator has written to be sure of its pages need not stay in memory.
+        discardAll(memory);
+        noted = true;
+        return memory;
+      } finally {
+        if (!noted) {
+          giveBack(memory);
+        }
+      }
     } finally {
       reserving.decrementAndGet();
       synchronized (reserving) {
@@ -728,30 +736,35 @@ final class LiveHeap {
   private long releaseEmpty(int before) {
     transit.readLock().lock();
     try {
-      List<Region> empty = takeEmpty(before);
-      empty.forEach(this::release);
-      return empty.stream().mapToLong(Region::bytes).sum();
+      long bytes = 0;
+      for (HeapShard shard : shards) {
+        // One by one: what is in no shard is lost if there is no heap to note it.
+        for (Region region = takeEmpty(shard, before);
+            region != null;
+            region = takeEmpty(shard, before)) {
+          bytes += region.bytes();
+          release(region);
+        }
+      }
+      return bytes;
     } finally {
       transit.readLock().unlock();
     }
   }
 
-  private List<Region> takeEmpty(int before) {
-    List<Region> empty = new ArrayList<>();
-    for (HeapShard shard : shards) {
-      shard.lock();
-      try {
-        for (Region region : shard.regions) {
-          if (region.map.isFree() && region.map.isIdleSince(before)) {
-            shard.remove(region);
-            empty.add(region);
-          }
+  private static Region takeEmpty(HeapShard shard, int before) {
+    shard.lock();
+    try {
+      for (Region region : shard.regions) {
+        if (region.map.isFree() && region.map.isIdleSince(before)) {
+          shard.remove(region);
+          return region;
         }
-      } finally {
-        shard.lock.unlock();
       }
+      return null;
+    } finally {
+      shard.lock.unlock();
     }
-    return empty;
   }
 
   private long purgeIdle(int before) {

@@ -71,10 +71,20 @@ final class RawAddresses {
   private long openPooled(PooledBlock block, int bytes, int header) {
     long extent = Block.extentOf(bytes, header);
     boolean likeBefore = block.extent() == extent;
-    if (!Block.isNoSample(block.openRaw(bytes, header))) {
-      pool.learn(block, (long) bytes + header, extent);
+    long stamp = block.openRaw(bytes, header);
+    boolean opened = false;
+    try {
+      if (!Block.isNoSample(stamp)) {
+        pool.learn(block, (long) bytes + header, extent);
+      }
+      long address = addressBehindHeader(block, bytes, header, likeBefore);
+      opened = true;
+      return address;
+    } finally {
+      if (!opened) {
+        block.abandon(bytes, header);
+      }
     }
-    return addressBehindHeader(block, bytes, header, likeBefore);
   }
 
   /**
@@ -115,10 +125,18 @@ final class RawAddresses {
 
   private static long openUnpooled(Block block, long bytes, int header) {
     block.openRaw(bytes, header);
-    ByteBuffer memory = block.region().buffer();
-    long start = block.startAddress();
-    HeaderDescriptor.writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);
-    return start + header;
+    boolean opened = false;
+    try {
+      ByteBuffer memory = block.region().buffer();
+      long start = block.startAddress();
+      HeaderDescriptor.writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);
+      opened = true;
+      return start + header;
+    } finally {
+      if (!opened) {
+        block.abandon(bytes, header);
+      }
+    }
   }
 
   /**

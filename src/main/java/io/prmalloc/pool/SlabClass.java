@@ -425,7 +425,15 @@ final class SlabClass {
       long before = bytesReserved;
       for (Slab slab : List.copyOf(slabs)) {
         if (which.test(slab) && slab.retire()) {
-          leaveStripe(slab);
+          boolean left = false;
+          try {
+            leaveStripe(slab);
+            left = true;
+          } finally {
+            if (!left) {
+              slab.reopen();
+            }
+          }
           giveBack(slab);
         }
       }

@@ -268,7 +268,7 @@ class ExtremeRequestsTest {
         0,
         () -> {
           TypedAllocation<?> typed = allocator.allocate(ElementTypes.UINT8, bytes);
-          return typed::close;
+          return typed;
         });
     for (long alignment : alignments(bytes)) {
       long header = Math.max(HEADER, isAlignment(alignment) ? alignment : 0);

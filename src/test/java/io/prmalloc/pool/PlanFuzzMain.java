@@ -79,6 +79,8 @@ final class PlanFuzzMain {
   }
 
   /**
+   * Runs it.
+   *
    * @param arguments files to begin with, each a plan; they are overwritten
    */
   public static void main(String[] arguments) throws IOException {
