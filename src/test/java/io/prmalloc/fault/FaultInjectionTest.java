@@ -22,22 +22,21 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Whatever is thrown at whatever point, nothing is lost and the pool goes on. {@code
- * proof.fault.every=1} is at all points, 3 at every third, and 0 at three or so of each scenario;
- * {@code proof.fault.only} names the scenario, the fault, or a part of both: {@code
- * docs/concurrency.md}.
+ * proof.fault.every=1} is at all points, 3 at every third, and 0, the default, at three or so of
+ * each scenario. {@code proof.fault.only} names the scenario, the fault, or a part of both; without
+ * it the fault is an exhausted heap: {@code docs/concurrency.md}.
  */
-@EnabledIfSystemProperty(named = "proof.fault.every", matches = "[0-9]+")
 class FaultInjectionTest {
 
   /** At most so many points of a scenario and a fault in short form. */
   private static final int SHORT_POINTS = 3;
 
   private static final int EVERY = Integer.getInteger("proof.fault.every", 0);
-  private static final String ONLY = System.getProperty("proof.fault.only", "");
+  private static final String ONLY =
+      System.getProperty("proof.fault.only", Fault.OUT_OF_MEMORY.name());
 
   /** Kept, so that its level stays. */
   private static final Logger LOGGER = Logger.getLogger("io.prmalloc");

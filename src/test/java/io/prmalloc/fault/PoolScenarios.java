@@ -210,7 +210,7 @@ final class PoolScenarios {
     add(
         "leak detection",
         builder -> shared(builder).leakDetection(LeakDetection.PARANOID.withSteps(1)),
-        NOTHING,
+        PoolScenario::planNoSteps,
         scenario -> {
           scenario.learnPool();
           scenario.take(100_000);
