@@ -236,13 +236,24 @@ public abstract class Block extends BlockOpening {
    * @param bytes how many bytes the user asked for, at most {@link #capacityBytes}
    */
   public final Allocation open(long bytes) {
+    beginOrAbandon(bytes);
+    return handle(bytes);
+  }
+
+  /**
+   * {@link #begin}; the block goes home if that fails, since there is no heap for its view, say.
+   *
+   * <p>Threading: as {@link #open}.
+   *
+   * @param bytes as of {@link #open}
+   */
+  public final void beginOrAbandon(long bytes) {
     try {
       begin((int) bytes);
     } catch (Throwable failure) {
       abandonAfter(failure, bytes);
       throw failure;
     }
-    return handle(bytes);
   }
 
   /**

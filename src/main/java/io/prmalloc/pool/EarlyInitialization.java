@@ -21,12 +21,16 @@ final class EarlyInitialization {
   private static final String[] NAMES = {
     "BlockClaims",
     "BlockViews",
+    "DeferredFreeSubAllocator",
+    "DeferredFreeSubAllocator$State",
     "OutOfNativeMemoryException$1",
     "OutOfNativeMemoryException$Limit",
     "lifetime.StepMemory",
     "os.AgronaAccess",
     "os.OperatingSystem",
+    "plan.GapIndex$Padding",
     "plan.GreedyByBreadthStrategy",
+    "plan.GreedyBySizeStrategy$DistanceRow",
     "plan.GreedyInOrderStrategy",
     "plan.MemoryStrategy",
     "plan.MemoryStrategy$1",
@@ -44,6 +48,7 @@ final class EarlyInitialization {
     "pool.StepPlan",
     "pool.StepSequence",
     "pool.Takeover",
+    "pool.TolerantObserver",
     "pool.VirtualThreads",
   };
 

@@ -174,7 +174,7 @@ abstract class QuickWay implements Allocator {
 
   private Block openSlowly(long bytes, int alignment) {
     Block block = takeForHandle(bytes, alignment);
-    block.begin((int) bytes);
+    block.beginOrAbandon(bytes);
     return block;
   }
 

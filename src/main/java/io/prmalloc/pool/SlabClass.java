@@ -400,11 +400,12 @@ final class SlabClass {
   }
 
   private void giveBack(Slab slab) {
+    // First, for it takes heap; and before it nothing has changed.
+    slab.addTo(returned);
     withFreeSlots.remove(slab);
     slabs.remove(slab);
     allSlots -= slab.slots();
     directory.remove(slab);
-    slab.addTo(returned);
     bytesReserved -= slab.region().sizeBytes();
     source.free(slab.region());
   }

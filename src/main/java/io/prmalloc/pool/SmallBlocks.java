@@ -106,15 +106,17 @@ final class SmallBlocks implements StripeBias.Owner {
    * #free} of this thread; else nothing has changed.
    */
   boolean retire() {
-    for (int i = 0; i < classes.length; i++) {
-      if (!classes[i].retire()) {
-        for (int undone = 0; undone < i; undone++) {
-          classes[undone].reopen();
-        }
-        return false;
+    int retired = 0;
+    try {
+      while (retired < classes.length && classes[retired].retire()) {
+        retired++;
+      }
+      return retired == classes.length;
+    } finally {
+      for (int i = 0; retired < classes.length && i < retired; i++) {
+        classes[i].reopen();
       }
     }
-    return true;
   }
 
   /** Undoes {@link #retire}. */
