@@ -164,10 +164,9 @@ final class PooledBlock extends Block {
 
   @Override
   protected void cameHomeByStore() {
-    if (isSmall()) {
-      // Or whether the slab's front is shut might be read too soon: see BlockStack.
-      VarHandle.fullFence();
-    }
+    // Or whether the slab's front is shut, or whether somebody is to be told of a chunk, might be
+    // read too soon: see BlockStack and ReadyBlocks.tell.
+    VarHandle.fullFence();
   }
 
   @Override

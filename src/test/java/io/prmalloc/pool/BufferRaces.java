@@ -383,4 +383,61 @@ public final class BufferRaces {
       result.r1 = blocks.drain();
     }
   }
+
+  /** Has many stores under way when a block comes home. */
+  private static final class Writer implements PoolObserver {
+    private static final int STORES = 48;
+    private final byte[] memory = new byte[1 << 20];
+    private int next;
+
+    @Override
+    public long allocated(long bytes, long alignment) {
+      return 0;
+    }
+
+    @Override
+    public void released(long ticket) {
+      for (int i = 0; i < STORES; i++) {
+        next = next * 1_664_525 + 1_013_904_223;
+        memory[next >>> 12 & memory.length - 1] = 1;
+      }
+    }
+  }
+
+  /** What is observed comes home; another begins to watch what comes home. */
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0", "1, 1"},
+      expect = ACCEPTABLE,
+      desc = "it is told")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it was home before that began")
+  @State
+  public static class CloseObservedVsTell {
+    private static final PoolObserver[] OBSERVERS = {new Writer()};
+
+    private final Buffer buffer = Buffers.buffer(0, 1);
+    private final ReadyChunks ready = Buffers.ready(MANY_STRIPES, buffer);
+    private final PooledBlock block = Buffers.claim(ready, buffer);
+    private volatile int told;
+
+    public CloseObservedVsTell() {
+      block.takenBefore(OBSERVERS, 1, 64).openRaw(1, 0);
+    }
+
+    @Actor
+    public void closer() {
+      block.closeRaw();
+    }
+
+    @Actor
+    public void watcher(II_Result result) {
+      ready.tell(home -> told = 1);
+      result.r2 = block.isAtHome() ? 1 : 0;
+    }
+
+    @Arbiter
+    public void look(II_Result result) {
+      result.r1 = told;
+    }
+  }
 }
