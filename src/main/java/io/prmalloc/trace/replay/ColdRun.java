@@ -45,7 +45,8 @@ final class ColdRun {
         startRssBytes = OperatingSystem.residentBytes();
       } else {
         endRssBytes = OperatingSystem.residentBytes();
-        peakRssBytes = ResidentPeak.bytes();
+        // Linux sums up the peak and the present over processors at different moments.
+        peakRssBytes = Math.max(ResidentPeak.bytes(), Math.max(startRssBytes, endRssBytes));
       }
       return phase > 0;
     }
