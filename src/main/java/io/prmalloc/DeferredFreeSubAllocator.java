@@ -4,7 +4,6 @@ import io.prmalloc.os.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -22,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Threading: every method may be called from any thread. No lock.
  */
-public final class DeferredFreeSubAllocator implements SubAllocator {
+public final class DeferredFreeSubAllocator extends SubAllocatorWrapper {
 
   // A region is in the map from its alloc on, so that to note that it was refused takes no heap:
   // what refused it may have been that there is none. Whoever brings it from one state to the next
@@ -36,7 +35,6 @@ public final class DeferredFreeSubAllocator implements SubAllocator {
     GOING
   }
 
-  private final SubAllocator source;
   private final ConcurrentHashMap<MemoryRegion, State> regions = new ConcurrentHashMap<>();
 
   /** How many regions are {@link State#REFUSED}. */
@@ -50,7 +48,7 @@ public final class DeferredFreeSubAllocator implements SubAllocator {
    * @param source where the regions come from
    */
   public DeferredFreeSubAllocator(SubAllocator source) {
-    this.source = source;
+    super(source);
   }
 
   @Override
@@ -66,7 +64,7 @@ public final class DeferredFreeSubAllocator implements SubAllocator {
   }
 
   private MemoryRegion allocOnce(long alignment, long bytes) {
-    MemoryRegion region = source.alloc(alignment, bytes);
+    MemoryRegion region = wrapped().alloc(alignment, bytes);
     boolean known = false;
     try {
       regions.put(region, State.OUT);
@@ -74,7 +72,7 @@ public final class DeferredFreeSubAllocator implements SubAllocator {
       return region;
     } finally {
       if (!known) {
-        source.free(region);
+        wrapped().free(region);
       }
     }
   }
@@ -102,7 +100,7 @@ public final class DeferredFreeSubAllocator implements SubAllocator {
   /** Frees a region that is {@link State#GOING}; false if it is kept. */
   private boolean release(MemoryRegion region) {
     try {
-      source.free(region);
+      wrapped().free(region);
     } catch (Throwable refusal) {
       if (!region.isFreed()) {
         keep(region, refusal);
@@ -200,30 +198,5 @@ public final class DeferredFreeSubAllocator implements SubAllocator {
             + bytes
             + " bytes; close() tries again",
         lastRefusal);
-  }
-
-  @Override
-  public boolean isResident() {
-    return source.isResident();
-  }
-
-  @Override
-  public boolean isGuarded() {
-    return source.isGuarded();
-  }
-
-  @Override
-  public long bytesReserved() {
-    return source.bytesReserved();
-  }
-
-  @Override
-  public OptionalLong bytesLimit() {
-    return source.bytesLimit();
-  }
-
-  @Override
-  public long bytesAvailable() {
-    return source.bytesAvailable();
   }
 }

@@ -5,7 +5,6 @@ import io.prmalloc.jfr.FlightEvents.LimitKind;
 import io.prmalloc.os.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -14,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>Threading: any thread, without a lock.
  */
-final class SoftLimitSubAllocator implements SubAllocator {
+final class SoftLimitSubAllocator extends SubAllocatorWrapper {
 
   // Two levels, so that a server which breathes in and out at the limit is not told of every
   // breath:
@@ -30,7 +29,6 @@ final class SoftLimitSubAllocator implements SubAllocator {
 
   private static final Logger LOGGER = System.getLogger(SoftLimitSubAllocator.class.getName());
 
-  private final SubAllocator source;
   private final long limitBytes;
   private final long lowerBytes;
   private final Executor executor;
@@ -38,7 +36,7 @@ final class SoftLimitSubAllocator implements SubAllocator {
   private final AtomicBoolean above = new AtomicBoolean();
 
   SoftLimitSubAllocator(SubAllocator source, long limitBytes, Executor executor, SoftLimit told) {
-    this.source = source;
+    super(source);
     this.limitBytes = LimitedSubAllocator.checkLimit(limitBytes);
     this.lowerBytes = limitBytes - limitBytes / 10;
     this.executor = executor;
@@ -54,19 +52,19 @@ final class SoftLimitSubAllocator implements SubAllocator {
 
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
-    MemoryRegion region = source.alloc(alignment, bytes);
+    MemoryRegion region = wrapped().alloc(alignment, bytes);
     lookUp(bytes);
     return region;
   }
 
   @Override
   public void free(MemoryRegion region) {
-    source.free(region);
+    wrapped().free(region);
     lookDown();
   }
 
   private void lookUp(long bytes) {
-    long reserved = source.bytesReserved();
+    long reserved = wrapped().bytesReserved();
     if (reserved > limitBytes && !above.get() && above.compareAndSet(false, true)) {
       FlightEvents.limitHit(LimitKind.SOFT, bytes, reserved, limitBytes);
       try {
@@ -79,7 +77,7 @@ final class SoftLimitSubAllocator implements SubAllocator {
   }
 
   private void lookDown() {
-    if (above.get() && source.bytesReserved() <= lowerBytes) {
+    if (above.get() && wrapped().bytesReserved() <= lowerBytes) {
       above.set(false);
       lookUp(0);
     }
@@ -91,35 +89,5 @@ final class SoftLimitSubAllocator implements SubAllocator {
     } catch (RuntimeException failure) {
       LOGGER.log(Level.WARNING, "what was told of the soft limit failed", failure);
     }
-  }
-
-  @Override
-  public void checkUsable() {
-    source.checkUsable();
-  }
-
-  @Override
-  public boolean isResident() {
-    return source.isResident();
-  }
-
-  @Override
-  public boolean isGuarded() {
-    return source.isGuarded();
-  }
-
-  @Override
-  public long bytesReserved() {
-    return source.bytesReserved();
-  }
-
-  @Override
-  public OptionalLong bytesLimit() {
-    return source.bytesLimit();
-  }
-
-  @Override
-  public long bytesAvailable() {
-    return source.bytesAvailable();
   }
 }

@@ -251,6 +251,35 @@ public interface SubAllocator {
   void free(MemoryRegion region);
 
   /**
+   * Gives several regions back: all of them, whatever one of the frees throws. Takes no heap.
+   *
+   * <p>Threading: as {@link #free}.
+   *
+   * @param regions a null in it is no region
+   * @throws RuntimeException what the last free that failed threw
+   */
+  default void freeAll(List<MemoryRegion> regions) {
+    freeAll(regions, 0);
+  }
+
+  private void freeAll(List<MemoryRegion> regions, int first) {
+    for (int i = first; i < regions.size(); i++) {
+      MemoryRegion region = regions.get(i);
+      boolean done = false;
+      try {
+        if (region != null) {
+          free(region);
+        }
+        done = true;
+      } finally {
+        if (!done) {
+          freeAll(regions, i + 1);
+        }
+      }
+    }
+  }
+
+  /**
    * Bytes taken from the system and not given back.
    *
    * <p>Threading: any thread.

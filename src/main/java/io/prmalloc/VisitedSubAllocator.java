@@ -2,14 +2,13 @@ package io.prmalloc;
 
 import io.prmalloc.os.MemoryRegion;
 import java.util.List;
-import java.util.OptionalLong;
 
 /**
  * Passes on to another sub-allocator, and shows every region to visitors on its way.
  *
  * <p>Threading: any thread, without a lock.
  */
-final class VisitedSubAllocator implements SubAllocator {
+final class VisitedSubAllocator extends SubAllocatorWrapper {
 
   // A visitor that fails must not lose memory, at either end:
   //
@@ -22,20 +21,19 @@ final class VisitedSubAllocator implements SubAllocator {
   // So visitors hear of a region's end exactly if they accepted its beginning. Ends are told in the
   // reverse order, as in TensorFlow.
 
-  private final SubAllocator source;
   private final int index;
   private final List<RegionVisitor> visitors;
   private final OwnRegions regions = new OwnRegions();
 
   VisitedSubAllocator(SubAllocator source, int index, List<RegionVisitor> visitors) {
-    this.source = source;
+    super(source);
     this.index = index;
     this.visitors = List.copyOf(visitors);
   }
 
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
-    MemoryRegion region = source.alloc(alignment, bytes);
+    MemoryRegion region = wrapped().alloc(alignment, bytes);
     int told = 0;
     try {
       for (RegionVisitor visitor : visitors) {
@@ -80,7 +78,7 @@ final class VisitedSubAllocator implements SubAllocator {
       }
     }
     try {
-      source.free(region);
+      wrapped().free(region);
     } catch (RuntimeException | Error refused) {
       if (first != null) {
         refused.addSuppressed(first);
@@ -88,35 +86,5 @@ final class VisitedSubAllocator implements SubAllocator {
       throw refused;
     }
     return first;
-  }
-
-  @Override
-  public void checkUsable() {
-    source.checkUsable();
-  }
-
-  @Override
-  public boolean isResident() {
-    return source.isResident();
-  }
-
-  @Override
-  public boolean isGuarded() {
-    return source.isGuarded();
-  }
-
-  @Override
-  public long bytesReserved() {
-    return source.bytesReserved();
-  }
-
-  @Override
-  public OptionalLong bytesLimit() {
-    return source.bytesLimit();
-  }
-
-  @Override
-  public long bytesAvailable() {
-    return source.bytesAvailable();
   }
 }

@@ -12,7 +12,8 @@
  *
  * <p>Around them: {@link io.prmalloc.AllocatorRegistry} has them by name, {@link
  * io.prmalloc.Prmalloc} ends all that the library began, {@link io.prmalloc.TrackingAllocator}
- * counts what one user takes, {@link io.prmalloc.AllocatorWrapper} is for changing one call, {@link
+ * counts what one user takes, {@link io.prmalloc.AllocatorWrapper} and {@link
+ * io.prmalloc.SubAllocatorWrapper} are for changing one call, {@link
  * io.prmalloc.AllocationAttributes} say how one request is to be handled and {@link
  * io.prmalloc.AllocatorAttributes} what memory must be fit for; {@link io.prmalloc.Isolation} says
  * how users of one pool are kept apart. For those who write allocators: {@link io.prmalloc.Block}

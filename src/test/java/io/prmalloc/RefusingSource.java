@@ -1,7 +1,6 @@
 package io.prmalloc;
 
 import io.prmalloc.os.MemoryRegion;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -10,14 +9,13 @@ import java.util.function.Supplier;
  *
  * <p>Threading: any thread.
  */
-public final class RefusingSource implements SubAllocator {
+public final class RefusingSource extends SubAllocatorWrapper {
 
-  private final SubAllocator source;
   private final AtomicInteger refusals = new AtomicInteger();
   private volatile Supplier<Throwable> reason = () -> new IllegalStateException("refused");
 
   public RefusingSource(SubAllocator source) {
-    this.source = source;
+    super(source);
   }
 
   /** Refuses the next frees. */
@@ -37,30 +35,15 @@ public final class RefusingSource implements SubAllocator {
   }
 
   @Override
-  public MemoryRegion alloc(long alignment, long bytes) {
-    return source.alloc(alignment, bytes);
-  }
-
-  @Override
   public void free(MemoryRegion region) {
     if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
       RefusingSource.<RuntimeException>sneak(reason.get());
     }
-    source.free(region);
+    wrapped().free(region);
   }
 
   @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
   private static <T extends Throwable> void sneak(Throwable failure) throws T {
     throw (T) failure;
-  }
-
-  @Override
-  public long bytesReserved() {
-    return source.bytesReserved();
-  }
-
-  @Override
-  public OptionalLong bytesLimit() {
-    return source.bytesLimit();
   }
 }

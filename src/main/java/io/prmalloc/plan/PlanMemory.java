@@ -185,24 +185,6 @@ public final class PlanMemory {
 
   /** Gives everything back to where it came from. Threading: any thread, once. */
   public void free() {
-    free(0);
-  }
-
-  /** From this piece on, whatever is thrown on the way. Takes no heap. */
-  private void free(int first) {
-    for (int i = first; i < regions.size(); i++) {
-      MemoryRegion region = regions.get(i);
-      boolean done = false;
-      try {
-        if (region != null) {
-          source.free(region);
-        }
-        done = true;
-      } finally {
-        if (!done) {
-          free(i + 1);
-        }
-      }
-    }
+    source.freeAll(regions);
   }
 }

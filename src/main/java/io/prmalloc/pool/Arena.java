@@ -160,25 +160,7 @@ final class Arena {
       return made;
     } finally {
       if (made == null) {
-        free(source, Arrays.asList(regions), 0);
-      }
-    }
-  }
-
-  /** From this region on, those that are there, whatever is thrown on the way. Takes no heap. */
-  private static void free(SubAllocator source, List<MemoryRegion> regions, int first) {
-    for (int i = first; i < regions.size(); i++) {
-      MemoryRegion region = regions.get(i);
-      boolean done = false;
-      try {
-        if (region != null) {
-          source.free(region);
-        }
-        done = true;
-      } finally {
-        if (!done) {
-          free(source, regions, i + 1);
-        }
+        source.freeAll(Arrays.asList(regions));
       }
     }
   }
@@ -323,6 +305,6 @@ final class Arena {
   void free() {
     List<MemoryRegion> all = regions;
     regions = NONE;
-    free(source, all, 0);
+    source.freeAll(all);
   }
 }

@@ -1,10 +1,10 @@
 package io.prmalloc.fault;
 
 import io.prmalloc.SubAllocator;
+import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.os.MemoryRegion;
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.OptionalLong;
 import java.util.Set;
 
 /**
@@ -12,16 +12,15 @@ import java.util.Set;
  *
  * <p>Threading: any thread.
  */
-final class HeldSource implements SubAllocator {
+final class HeldSource extends SubAllocatorWrapper {
 
   // What is thrown in here, by the instrumented classes behind, is the sub-allocator's fault: it
   // must not keep what it did not hand over. So it is looked at like the rest.
 
-  private final SubAllocator source;
   private final Set<MemoryRegion> held = Collections.newSetFromMap(new IdentityHashMap<>());
 
   HeldSource(SubAllocator source) {
-    this.source = source;
+    super(source);
   }
 
   /** How many regions are out. */
@@ -31,7 +30,7 @@ final class HeldSource implements SubAllocator {
 
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
-    MemoryRegion region = source.alloc(alignment, bytes);
+    MemoryRegion region = wrapped().alloc(alignment, bytes);
     synchronized (this) {
       held.add(region);
     }
@@ -40,34 +39,9 @@ final class HeldSource implements SubAllocator {
 
   @Override
   public void free(MemoryRegion region) {
-    source.free(region);
+    wrapped().free(region);
     synchronized (this) {
       held.remove(region);
     }
-  }
-
-  @Override
-  public boolean isResident() {
-    return source.isResident();
-  }
-
-  @Override
-  public boolean isGuarded() {
-    return source.isGuarded();
-  }
-
-  @Override
-  public long bytesReserved() {
-    return source.bytesReserved();
-  }
-
-  @Override
-  public OptionalLong bytesLimit() {
-    return source.bytesLimit();
-  }
-
-  @Override
-  public long bytesAvailable() {
-    return source.bytesAvailable();
   }
 }

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.kept.PlanFormatException;
@@ -16,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -183,34 +183,24 @@ final class PlanFuzzMain {
   }
 
   /** Knows the most bytes that were reserved at a time. */
-  private static final class Watched implements SubAllocator {
-    private final SubAllocator source;
+  private static final class Watched extends SubAllocatorWrapper {
     private long peakBytes;
 
     Watched(SubAllocator source) {
-      this.source = source;
+      super(source);
     }
 
     @Override
     public MemoryRegion alloc(long alignment, long bytes) {
-      MemoryRegion region = source.alloc(alignment, bytes);
-      peakBytes = Math.max(peakBytes, source.bytesReserved());
+      MemoryRegion region = wrapped().alloc(alignment, bytes);
+      peakBytes = Math.max(peakBytes, wrapped().bytesReserved());
       return region;
     }
 
+    /** Without a limit it has all that anybody may want. */
     @Override
-    public void free(MemoryRegion region) {
-      source.free(region);
-    }
-
-    @Override
-    public long bytesReserved() {
-      return source.bytesReserved();
-    }
-
-    @Override
-    public OptionalLong bytesLimit() {
-      return source.bytesLimit();
+    public long bytesAvailable() {
+      return bytesLimit().isPresent() ? super.bytesAvailable() : Long.MAX_VALUE;
     }
   }
 }
