@@ -77,6 +77,7 @@ final class RetiredBins {
     if (!wanted.compareAndSet(false, true)) {
       return;
     }
+    boolean asked = false;
     try {
       executor.execute(
           () -> {
@@ -84,9 +85,13 @@ final class RetiredBins {
             wanted.set(false);
             tryFree(table);
           });
+      asked = true;
     } catch (RejectedExecutionException refused) {
-      wanted.set(false);
       LOGGER.log(Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
+    } finally {
+      if (!asked) {
+        wanted.set(false);
+      }
     }
   }
 
