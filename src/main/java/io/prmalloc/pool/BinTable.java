@@ -32,7 +32,7 @@ import java.util.stream.Stream;
  * the counters of what went wrong, that bins may get blocks more, and that blocks may lose their
  * memory and get other. The last two are for the holder of the pool's lifecycle lock.
  */
-final class BinTable {
+final class BinTable implements Retirable {
 
   // The order in which an allocation looks for a block:
   //
@@ -571,23 +571,14 @@ final class BinTable {
   }
 
   /** Closes all buffers if all blocks are home; else nothing has changed. */
-  boolean retire() {
-    List<Buffer> all = buffers();
-    int retired = 0;
-    try {
-      while (retired < all.size() && all.get(retired).retire()) {
-        retired++;
-      }
-      return retired == all.size();
-    } finally {
-      for (int i = 0; retired < all.size() && i < retired; i++) {
-        all.get(i).reopen();
-      }
-    }
+  @Override
+  public boolean retire() {
+    return Retirable.retireAll(buffers());
   }
 
   /** Undoes {@link #retire}. */
-  void reopen() {
+  @Override
+  public void reopen() {
     for (Bin bin : ascending) {
       List<Buffer> own = bin.allOwn();
       for (int i = 0; i < own.size(); i++) {

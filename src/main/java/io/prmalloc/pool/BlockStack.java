@@ -14,7 +14,7 @@ import java.util.function.IntPredicate;
  *
  * <p>Threading: any thread.
  */
-abstract class BlockStack {
+abstract class BlockStack implements Retirable {
 
   // A block that nobody uses is in one of two places, and its state says in which:
   //
@@ -222,13 +222,15 @@ abstract class BlockStack {
   }
 
   /** Lets nothing more out if no block is out; see {@link IndexStack#retire}. */
-  final boolean retire() {
+  @Override
+  public final boolean retire() {
     gather();
     return free.retire();
   }
 
   /** Undoes {@link #retire}. */
-  final void reopen() {
+  @Override
+  public final void reopen() {
     free.reopen();
   }
 

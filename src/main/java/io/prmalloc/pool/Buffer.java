@@ -11,7 +11,7 @@ import java.util.function.ToLongFunction;
  *
  * <p>DeepRec's {@code Buffer}. Threading: any thread.
  */
-final class Buffer {
+final class Buffer implements Retirable {
 
   /** How many blocks a request asks on average, at most, before it takes a bin for exhausted. */
   private static final int ASKED_BLOCKS = 64;
@@ -188,7 +188,8 @@ final class Buffer {
    * Claims all blocks, so that nothing more goes out, if all are home or without memory; else
    * nothing has changed. While this lasts, no memory may come or go.
    */
-  boolean retire() {
+  @Override
+  public boolean retire() {
     for (int i = 0; i < blocks.length; i++) {
       if (blocks[i].hasMemory() && !blocks[i].claimFromAny()) {
         reopen(i);
@@ -199,7 +200,8 @@ final class Buffer {
   }
 
   /** Undoes {@link #retire}. */
-  void reopen() {
+  @Override
+  public void reopen() {
     reopen(blocks.length);
   }
 

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  *
  * <p>Threading: any thread.
  */
-final class KeyedSteps {
+final class KeyedSteps implements Retirable {
 
   // LEARNING   each step writes down its requests and is served by blocks of its own. It is taken
   //            into the structure that is the same but for the sizes (see StepSequence), or is a
@@ -505,23 +505,14 @@ final class KeyedSteps {
    * Makes sure that no step has an arena and none can be leased, and nothing of them is in use;
    * else leaves everything as it was.
    */
-  synchronized boolean retire() {
-    StepSequence[] known = sequences;
-    int retired = 0;
-    try {
-      while (retired < known.length && known[retired].retire()) {
-        retired++;
-      }
-      return retired == known.length;
-    } finally {
-      for (int i = 0; retired < known.length && i < retired; i++) {
-        known[i].reopen();
-      }
-    }
+  @Override
+  public synchronized boolean retire() {
+    return Retirable.retireAll(Arrays.asList(sequences));
   }
 
   /** Undoes {@link #retire}. */
-  synchronized void reopen() {
+  @Override
+  public synchronized void reopen() {
     for (StepSequence sequence : sequences) {
       sequence.reopen();
     }

@@ -39,7 +39,7 @@ import java.util.function.LongConsumer;
  * <p>Threading: every method may be called from any thread. The sub-allocator and the system are
  * called without a lock.
  */
-final class LiveHeap {
+final class LiveHeap implements Retirable {
 
   /** Told how the blocks that were out at a moment come back. */
   @FunctionalInterface
@@ -838,7 +838,8 @@ final class LiveHeap {
    *
    * @return whether the heap is closed now; if not, nothing has changed
    */
-  boolean close() {
+  @Override
+  public boolean retire() {
     lockAll();
     try {
       if (liveBlocksLocked() > 0) {
@@ -856,6 +857,11 @@ final class LiveHeap {
     } finally {
       closed = released;
     }
+  }
+
+  @Override
+  public void reopen() {
+    closed = false;
   }
 
   private void releaseAll() {

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  *
  * <p>Threading: any thread.
  */
-final class PlannedSteps implements StepSource {
+final class PlannedSteps implements StepSource, Retirable {
 
   private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
 
@@ -276,25 +276,22 @@ final class PlannedSteps implements StepSource {
   }
 
   /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
-  boolean retire() {
+  @Override
+  public boolean retire() {
     implicit.endOwnLeases();
     closed = true;
-    boolean first = false;
     boolean all = false;
     try {
-      first = kinds.retire();
-      all = first && implicit.kinds().retire();
+      all = Retirable.retireAll(List.of(kinds, implicit.kinds()));
       return all;
     } finally {
-      if (first && !all) {
-        kinds.reopen();
-      }
       closed = all;
     }
   }
 
   /** Undoes {@link #retire}. */
-  void reopen() {
+  @Override
+  public void reopen() {
     closed = false;
     kinds.reopen();
     implicit.kinds().reopen();

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  *
  * <p>Threading: any thread.
  */
-final class SlabClass {
+final class SlabClass implements Retirable {
 
   // Each stripe of threads is served from a slab of its own, without a lock; its front is open (see
   // BlockStack), and threads find it in `fronts`. When that has no free slot, the next slab that
@@ -457,33 +457,23 @@ final class SlabClass {
    * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
    * {@link #free} lets it go; if not, nothing has changed.
    */
-  boolean retire() {
+  @Override
+  public boolean retire() {
     lock.lock();
     boolean all = false;
-    int retired = 0;
     try {
-      for (Slab slab : slabs) {
-        if (!slab.retire()) {
-          return false;
-        }
-        retired++;
-      }
-      all = true;
-      return true;
+      all = Retirable.retireAll(List.copyOf(slabs));
+      return all;
     } finally {
       if (!all) {
-        for (Slab slab : slabs) {
-          if (retired-- > 0) {
-            slab.reopen();
-          }
-        }
         lock.unlock();
       }
     }
   }
 
   /** Undoes {@link #retire}. */
-  void reopen() {
+  @Override
+  public void reopen() {
     slabs.forEach(Slab::reopen);
     lock.unlock();
   }

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
@@ -10,7 +11,7 @@ import java.util.function.Consumer;
  *
  * <p>Threading: any thread.
  */
-final class SmallBlocks implements StripeBias.Owner {
+final class SmallBlocks implements StripeBias.Owner, Retirable {
 
   // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
   // eight threads on two processors a pair took a quarter more. But every stripe that asks for a
@@ -105,22 +106,14 @@ final class SmallBlocks implements StripeBias.Owner {
    * Closes all slabs if all slots are home, and lets nobody else in until {@link #reopen} or {@link
    * #free} of this thread; else nothing has changed.
    */
-  boolean retire() {
-    int retired = 0;
-    try {
-      while (retired < classes.length && classes[retired].retire()) {
-        retired++;
-      }
-      return retired == classes.length;
-    } finally {
-      for (int i = 0; retired < classes.length && i < retired; i++) {
-        classes[i].reopen();
-      }
-    }
+  @Override
+  public boolean retire() {
+    return Retirable.retireAll(Arrays.asList(classes));
   }
 
   /** Undoes {@link #retire}. */
-  void reopen() {
+  @Override
+  public void reopen() {
     for (SlabClass slabClass : classes) {
       slabClass.reopen();
     }

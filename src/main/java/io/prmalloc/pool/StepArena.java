@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Threading: as each method says.
  */
-final class StepArena extends StepMemory {
+final class StepArena extends StepMemory implements Retirable {
 
   // Who may have it:
   //
@@ -526,12 +526,14 @@ final class StepArena extends StepMemory {
    * Makes sure that no step has this arena or can have it, and that no tensor is out. Threading:
    * any thread.
    */
-  boolean retire() {
+  @Override
+  public boolean retire() {
     return tryLease() || tryLeaseAgain() || ((int) STATE.getAcquire(this) == GIVEN_UP && allHome());
   }
 
   /** Undoes {@link #retire}. Threading: the thread that did it. */
-  void reopen() {
+  @Override
+  public void reopen() {
     if (isMine()) {
       dropOwnership();
       STATE.setRelease(this, FREE);

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  *
  * <p>Threading: any thread.
  */
-final class StepKinds {
+final class StepKinds implements Retirable {
 
   // What kind a step is of is told by the user's key alone, which may be null; within a kind there
   // may be several structures (see KeyedSteps). There are few kinds, so they lie in an array that
@@ -147,23 +147,14 @@ final class StepKinds {
    * Makes sure that no step has an arena and nothing is out; else leaves everything as it was. The
    * owner is closed already, so no kind is added.
    */
-  synchronized boolean retire() {
-    KeyedSteps[] known = kinds;
-    int retired = 0;
-    try {
-      while (retired < known.length && known[retired].retire()) {
-        retired++;
-      }
-      return retired == known.length;
-    } finally {
-      for (int i = 0; retired < known.length && i < retired; i++) {
-        known[i].reopen();
-      }
-    }
+  @Override
+  public synchronized boolean retire() {
+    return Retirable.retireAll(Arrays.asList(kinds));
   }
 
   /** Undoes {@link #retire}. */
-  synchronized void reopen() {
+  @Override
+  public synchronized void reopen() {
     for (KeyedSteps kind : kinds) {
       kind.reopen();
     }

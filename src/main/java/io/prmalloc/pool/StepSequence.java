@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>Threading: any thread.
  */
-final class StepSequence {
+final class StepSequence implements Retirable {
 
   // The envelope is what was seen: of each request the largest size and the longest life. Its load
   // is the most bytes that live at once in it, and so the least that any plan for it needs. A step
@@ -756,23 +756,14 @@ final class StepSequence {
    * Makes sure that no step has an arena and none can be leased, and nothing of them is in use;
    * else leaves everything as it was.
    */
-  synchronized boolean retire() {
-    List<StepArena> all = all();
-    int retired = 0;
-    try {
-      while (retired < all.size() && all.get(retired).retire()) {
-        retired++;
-      }
-      return retired == all.size();
-    } finally {
-      for (int i = 0; retired < all.size() && i < retired; i++) {
-        all.get(i).reopen();
-      }
-    }
+  @Override
+  public synchronized boolean retire() {
+    return Retirable.retireAll(all());
   }
 
   /** Undoes {@link #retire}. */
-  synchronized void reopen() {
+  @Override
+  public synchronized void reopen() {
     for (int i = 0; i < leaving.size(); i++) {
       leaving.get(i).reopen();
     }

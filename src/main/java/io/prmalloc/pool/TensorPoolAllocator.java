@@ -18,6 +18,7 @@ import io.prmalloc.recording.RecordingOptions;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -489,7 +490,7 @@ public final class TensorPoolAllocator extends QuickWay {
   public void close() {
     lifecycle.lock();
     try {
-      if (!closed && (!retired.tryFreeAll() || !Retirement.tryAll(steps, small, bins, outside))) {
+      if (!closed && (!retired.tryFreeAll() || !Retirable.retireAll(parts()))) {
         watch.stillInUse();
         throw books.stillInUse();
       }
@@ -536,6 +537,13 @@ public final class TensorPoolAllocator extends QuickWay {
       lifecycle.unlock();
     }
     closedNow();
+  }
+
+  /** What must not be in use when the pool is closed. */
+  private List<Retirable> parts() {
+    // The heap comes last: it gives its regions back at once.
+    BinTable table = bins;
+    return table == null ? List.of(steps, small, outside) : List.of(steps, small, table, outside);
   }
 
   /** Goes on where the last call failed. */

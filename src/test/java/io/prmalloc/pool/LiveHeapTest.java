@@ -113,7 +113,7 @@ class LiveHeapTest {
     assertEquals(source.bytesReserved(), heap.heldBytes());
     heap.trim();
     assertEquals(0, source.bytesReserved());
-    assertTrue(heap.close());
+    assertTrue(heap.retire());
   }
 
   private static void churn(LiveHeap heap, LinkedBlockingQueue<Patterned> handedOver, long seed) {
@@ -165,7 +165,7 @@ class LiveHeapTest {
       tensors.forEach(Allocation::close);
     }
     assertTrue(regions.size() <= 6, "regions: " + regions);
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -180,7 +180,7 @@ class LiveHeapTest {
       thread.join();
     }
     assertEquals(held, source.bytesReserved());
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -198,7 +198,7 @@ class LiveHeapTest {
     second.close();
     // What is empty goes back first, so that one may have it all.
     take(heap, 40 * MIB).close();
-    assertTrue(heap.close());
+    assertTrue(heap.retire());
     assertEquals(0, source.bytesReserved());
   }
 
@@ -212,7 +212,7 @@ class LiveHeapTest {
         out.add(take(heap, 20 * MIB - 64));
       }
       out.forEach(Allocation::close);
-      assertTrue(heap.close());
+      assertTrue(heap.retire());
     }
   }
 
@@ -240,7 +240,7 @@ class LiveHeapTest {
     }
     assertTrue(reserved > 0);
     assertEquals(0, source.bytesReserved());
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -274,7 +274,7 @@ class LiveHeapTest {
     all.close();
     assertTrue(heap.releaseUnused() >= bytes);
     assertEquals(0, written.get());
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -290,7 +290,7 @@ class LiveHeapTest {
     handle.close();
     assertNull(heap.chunkAt(address));
     assertEquals(0, heap.usableBytesAt(address));
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -304,7 +304,7 @@ class LiveHeapTest {
     assertThrows(IllegalStateException.class, first::address);
     assertEquals(60_000, second.byteBuffer().remaining());
     second.close();
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -319,7 +319,7 @@ class LiveHeapTest {
       view.position(5).limit(10);
       handle.close();
     }
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -331,7 +331,7 @@ class LiveHeapTest {
     second.close();
     assertThrows(IllegalStateException.class, second::close);
     assertEquals(List.of("first", "second"), released);
-    heap.close();
+    heap.retire();
   }
 
   @ParameterizedTest
@@ -343,7 +343,7 @@ class LiveHeapTest {
       handles.add(heap.acquire(100_000, 64, 0, i).open(100_000));
     }
     handles.get(2).close();
-    assertFalse(heap.close());
+    assertFalse(heap.retire());
     heap.closeForcibly();
     assertEquals(0, heap.liveBlocks());
     assertEquals(0, heap.stats().bytesInUse());
@@ -379,7 +379,7 @@ class LiveHeapTest {
     assertEquals(2, told.size());
     heap.watchDrain(1, told::add);
     assertEquals(List.of(false, true, true), told);
-    heap.close();
+    heap.retire();
   }
 
   @Test
@@ -397,6 +397,6 @@ class LiveHeapTest {
     assertEquals(0, aligned.address() % (1 << 30));
     aligned.close();
     assertEquals(0, source.bytesReserved());
-    heap.close();
+    heap.retire();
   }
 }
