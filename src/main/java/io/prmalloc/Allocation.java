@@ -57,6 +57,10 @@ public final class Allocation implements AutoCloseable {
    * at the first call. Every call of one handle gives the same buffer, position and all. Needs no
    * JVM flag.
    *
+   * <p>Its capacity is the block's, which may be more than was asked for: begin again with {@link
+   * ByteBuffer#rewind}, for {@link ByteBuffer#clear} raises the limit to the capacity. What lies
+   * there is what others left, or what {@link Isolation} filled it with.
+   *
    * <p>Threading: any thread; the buffer itself is as safe for threads as any byte buffer, that is
    * for absolute access to places that no two threads write.
    *
