@@ -20,7 +20,7 @@ class CoreAloneTest {
 
   @TempDir private Path directory;
 
-  private static Path placeOf(Class<?> type) throws URISyntaxException {
+  static Path placeOf(Class<?> type) throws URISyntaxException {
     return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
   }
 

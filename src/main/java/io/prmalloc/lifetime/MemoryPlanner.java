@@ -34,6 +34,9 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     DISABLED
   }
 
+  /** For the two of this package. */
+  MemoryPlanner() {}
+
   /**
    * One planned allocation whose end is not known yet. Its holder hands it back with {@link
    * #trackFree}.

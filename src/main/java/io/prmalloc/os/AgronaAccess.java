@@ -8,17 +8,20 @@ package io.prmalloc.os;
  */
 public final class AgronaAccess {
 
-  /** The JVM flag that opens what Agrona needs, to be pasted as it is. */
-  public static final String FLAG = "--add-opens java.base/jdk.internal.misc=ALL-UNNAMED";
+  private static final Module AGRONA = org.agrona.DirectBuffer.class.getModule();
+
+  /**
+   * The JVM flag that opens what Agrona needs, to be pasted as it is: to the class path, or to the
+   * module that Agrona is here.
+   */
+  public static final String FLAG =
+      "--add-opens java.base/jdk.internal.misc="
+          + (AGRONA.isNamed() ? AGRONA.getName() : "ALL-UNNAMED");
 
   private static final boolean AVAILABLE =
-      Object.class.getModule().isOpen("jdk.internal.misc", agronaModule());
+      Object.class.getModule().isOpen("jdk.internal.misc", AGRONA);
 
   private AgronaAccess() {}
-
-  private static Module agronaModule() {
-    return org.agrona.DirectBuffer.class.getModule();
-  }
 
   /** Whether Agrona's buffers work in this JVM. Threading: any thread. */
   public static boolean isAvailable() {

@@ -48,13 +48,27 @@ public final class ChildJvm {
 
   /** Runs a class's main method to its end. */
   public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+    // First: the flags may hold another class path, and the last one counts.
+    flags.addAll(0, List.of("-cp", System.getProperty("java.class.path")));
+    return run(List.of(main.getName()), arguments);
+  }
+
+  /** Runs a module's main class to its end, with an empty class path. */
+  public Result runModule(String modulePath, String moduleAndClass, String... arguments)
+      throws IOException, InterruptedException {
+    flags.addAll(List.of("-p", modulePath));
+    return run(List.of("-m", moduleAndClass), arguments);
+  }
+
+  private Result run(List<String> main, String... arguments)
+      throws IOException, InterruptedException {
     Path output = directory.resolve("stdout");
     Path errors = directory.resolve("stderr");
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx64m", "-cp", System.getProperty("java.class.path")));
+    command.add("-Xmx64m");
     command.addAll(flags);
-    command.add(main.getName());
+    command.addAll(main);
     command.addAll(List.of(arguments));
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());

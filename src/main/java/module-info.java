@@ -1,0 +1,64 @@
+/**
+ * An off-heap allocator for inference servers. Agrona's buffers need {@code --add-opens
+ * java.base/jdk.internal.misc=org.agrona} where they are used; nothing else does. What adapters and
+ * the command line are for is optional: who uses an adapter requires its library.
+ */
+module io.prmalloc {
+  requires java.management;
+  requires static jdk.jfr;
+  requires jdk.management;
+  // Agrona and JNA look for sun.misc.Unsafe.
+  requires jdk.unsupported;
+  requires transitive org.agrona;
+  requires com.sun.jna;
+  requires static ai.djl.api;
+  requires static com.google.protobuf;
+  requires static com.microsoft.onnxruntime;
+  requires static io.netty.buffer;
+  requires static io.netty.common;
+  requires static micrometer.core;
+  requires static org.apache.arrow.memory.core;
+  requires static HdrHistogram;
+  requires static com.fasterxml.jackson.core;
+  requires static com.fasterxml.jackson.databind;
+  requires static flatbuffers.java;
+  requires static info.picocli;
+  requires static me.tongfei.progressbar;
+  requires static org.checkerframework.checker.qual;
+  requires static org.immutables.value.annotations;
+
+  exports io.prmalloc;
+  exports io.prmalloc.arrow;
+  exports io.prmalloc.djl;
+  exports io.prmalloc.jfr;
+  exports io.prmalloc.kept;
+  exports io.prmalloc.lifetime;
+  exports io.prmalloc.micrometer;
+  exports io.prmalloc.netty;
+  exports io.prmalloc.onnxruntime;
+  exports io.prmalloc.os;
+  exports io.prmalloc.plan;
+  exports io.prmalloc.plan.arena;
+  exports io.prmalloc.plan.exact;
+  exports io.prmalloc.plan.heuristic;
+  exports io.prmalloc.pool;
+  exports io.prmalloc.recording;
+  exports io.prmalloc.tensor;
+  exports io.prmalloc.tensor.wire;
+  exports io.prmalloc.tensor.wire.proto;
+  exports io.prmalloc.tflite;
+  exports io.prmalloc.trace;
+  exports io.prmalloc.trace.planning;
+  exports io.prmalloc.trace.replay;
+  exports io.prmalloc.trace.simulate;
+  exports io.prmalloc.trace.swap;
+
+  opens io.prmalloc.cli to
+      info.picocli;
+
+  uses io.prmalloc.AllocatorFactory;
+
+  provides io.prmalloc.AllocatorFactory with
+      io.prmalloc.CpuAllocatorFactory,
+      io.prmalloc.pool.TensorPoolFactory;
+}
