@@ -235,29 +235,40 @@ final class Arena {
     List<PooledBlock> all = blocks.get(region);
     for (int i = 0; i < all.size(); i++) {
       if (!all.get(i).claimFromAny()) {
-        giveUp(all.subList(0, i));
+        giveUp(all, i);
         return false;
       }
     }
     return true;
   }
 
-  private static void giveUp(List<PooledBlock> claimed) {
-    claimed.forEach(PooledBlock::giveUp);
+  private static void giveUp(List<PooledBlock> claimed, int count) {
+    for (int i = 0; i < count; i++) {
+      claimed.get(i).giveUp();
+    }
+  }
+
+  /** The regions for {@link #drop}, made before the claim: there may be no heap for them. */
+  List<MemoryRegion> without(int region) {
+    List<MemoryRegion> changed = new ArrayList<>(regions);
+    changed.set(region, null);
+    return changed;
   }
 
   /**
    * Gives a region back whose blocks are all {@link #claim claimed}.
    *
+   * @param without what stays
    * @return how many bytes went
    */
-  long drop(int region) {
+  long drop(int region, List<MemoryRegion> without) {
     MemoryRegion gone = regions.get(region);
     long bytes = gone.sizeBytes();
-    List<MemoryRegion> changed = new ArrayList<>(regions);
-    changed.set(region, null);
-    set(changed, 1);
-    blocks.get(region).forEach(block -> block.moveTo(null));
+    set(without, 1);
+    List<PooledBlock> all = blocks.get(region);
+    for (int i = 0; i < all.size(); i++) {
+      all.get(i).moveTo(null);
+    }
     source.free(gone);
     return bytes;
   }

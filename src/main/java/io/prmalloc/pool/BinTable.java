@@ -546,12 +546,13 @@ final class BinTable implements Retirable {
   }
 
   private long drop(Part part) {
+    List<MemoryRegion> without = part.arena().without(part.region());
     if (!part.arena().claim(part.region())) {
       return 0;
     }
     // Before the memory goes: its addresses may be given out by somebody else right after.
     spans = null;
-    return part.arena().drop(part.region());
+    return part.arena().drop(part.region(), without);
   }
 
   /** Bytes of the blocks that bins got later. */
