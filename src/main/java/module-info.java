@@ -55,6 +55,8 @@ module io.prmalloc {
 
   opens io.prmalloc.cli to
       info.picocli;
+  opens io.prmalloc.onnxruntime to
+      com.sun.jna;
 
   uses io.prmalloc.AllocatorFactory;
 

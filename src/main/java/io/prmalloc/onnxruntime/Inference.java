@@ -23,7 +23,7 @@ public final class Inference implements AutoCloseable {
   // class can close either, is the whole point; a tensor over memory that went back early reads
   // garbage or writes into another request, and ONNX Runtime cannot notice.
 
-  private final OrtSession session;
+  private final OnnxModel model;
   private final Map<String, TensorView> inputs = new LinkedHashMap<>();
   private final Map<String, TensorView> outputs = new LinkedHashMap<>();
   final Map<String, OnnxTensor> inputTensors = new LinkedHashMap<>();
@@ -33,14 +33,14 @@ public final class Inference implements AutoCloseable {
   private volatile boolean hasRun;
   private volatile boolean closed;
 
-  private Inference(OrtSession session) {
-    this.session = session;
+  private Inference(OnnxModel model) {
+    this.model = model;
   }
 
   static Inference open(
       OnnxModel model, Map<String, TensorView.Layout> in, Map<String, TensorView.Layout> out)
       throws OrtException {
-    Inference made = new Inference(model.session());
+    Inference made = new Inference(model);
     boolean complete = false;
     try {
       for (TensorView.Layout layout : in.values()) {
@@ -127,11 +127,12 @@ public final class Inference implements AutoCloseable {
   }
 
   /**
-   * Runs the model on the inputs as they are now, into the outputs.
+   * Runs the model on the inputs as they are now, into the outputs. Where an {@link
+   * OrtEnvironmentAllocator} is installed, the run is a step of its pool.
    *
    * <p>Threading: any thread; a second one waits for the first.
    *
-   * @throws OrtException if ONNX Runtime fails; the tensors stay open
+   * @throws OrtException if ONNX Runtime fails, or its memory was refused; the tensors stay open
    * @throws IllegalStateException if this is closed
    */
   public void run() throws OrtException {
@@ -144,15 +145,36 @@ public final class Inference implements AutoCloseable {
    * <p>Threading: any thread; a second one waits for the first.
    *
    * @param options may be null
-   * @throws OrtException if ONNX Runtime fails; the tensors stay open
+   * @throws OrtException if ONNX Runtime fails, or its memory was refused; the tensors stay open
    * @throws IllegalStateException if this is closed
    */
   public void run(OrtSession.RunOptions options) throws OrtException {
     synchronized (runOrClose) {
       checkOpen();
-      // The result holds the pinned tensors, which it does not own, and nothing else.
-      session.run(inputTensors, Set.of(), pinnedOutputs, options).close();
+      OrtEnvironmentAllocator engine = OrtEnvironmentAllocator.installed().orElse(null);
+      if (engine == null) {
+        runSession(options);
+      } else {
+        runStep(engine, options);
+      }
       hasRun = true;
+    }
+  }
+
+  private void runSession(OrtSession.RunOptions options) throws OrtException {
+    // The result holds the pinned tensors, which it does not own, and nothing else.
+    model.session().run(inputTensors, Set.of(), pinnedOutputs, options).close();
+  }
+
+  private void runStep(OrtEnvironmentAllocator engine, OrtSession.RunOptions options)
+      throws OrtException {
+    try (EngineRun run = engine.openRun(model, options)) {
+      try {
+        runSession(run.options());
+      } catch (OrtException failure) {
+        throw run.refused(failure);
+      }
+      run.check();
     }
   }
 

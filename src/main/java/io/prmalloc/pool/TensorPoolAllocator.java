@@ -19,10 +19,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * The allocator that learns. During warm-up it passes requests on and watches; when its planner has
@@ -102,6 +104,8 @@ public final class TensorPoolAllocator extends QuickWay {
 
   /** Run once the pool is closed. */
   private volatile Runnable afterClose = () -> {};
+
+  private volatile Supplier<String> foreignUser = () -> null;
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.memory = new DeferredFreeSubAllocator(builder.source());
@@ -519,14 +523,32 @@ public final class TensorPoolAllocator extends QuickWay {
   }
 
   /**
+   * Names somebody outside of Java who may use memory of this pool; {@link #closeForcibly} is
+   * refused while he does. For adapters. Replaces what was named before.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param user who uses it now, for the message; null from it for nobody
+   */
+  public void refuseForcedCloseWhile(Supplier<String> user) {
+    foreignUser = Objects.requireNonNull(user, "user");
+  }
+
+  /**
    * Gives every byte back to the system although some may be in use. Handles that are still open
    * are closed from then on; to use a buffer or an address that came from here is undefined.
    *
    * <p>Threading: any thread, when nobody uses the memory any more.
+   *
+   * @throws IllegalStateException if an engine outside of Java uses some; nothing has changed then
    */
   public void closeForcibly() {
     lifecycle.lock();
     try {
+      String user = closed ? null : foreignUser.get();
+      if (user != null) {
+        throw new IllegalStateException("pool " + name() + " is in use by " + user);
+      }
       if (!closed) {
         watch.stillInUse();
         outside.closeForcibly();

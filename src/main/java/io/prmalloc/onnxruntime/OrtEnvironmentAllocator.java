@@ -1,0 +1,357 @@
+package io.prmalloc.onnxruntime;
+
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtSession;
+import com.sun.jna.Pointer;
+import io.prmalloc.Allocator;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.TensorPoolAllocator;
+import java.lang.System.Logger.Level;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The pool inside ONNX Runtime: the tensors between a session's operators come from it, and no
+ * longer from the engine's own arena.
+ *
+ * <pre>{@code
+ * OrtEnvironmentAllocator engine = OrtEnvironmentAllocator.install(environment, pool);
+ * OrtSession session = engine.createSession(model, new OrtSession.SessionOptions());
+ * }</pre>
+ *
+ * <p>A run inside an {@link EngineRun}, which {@link Inference#run} opens, is a step of the pool:
+ * after a few runs all its tensors lie in one planned arena, whatever their shapes. Other runs are
+ * served from the pool's heap. Weights do not lie in the pool.
+ *
+ * <p>Where the pool's limit is reached, memory comes from beyond it, for ONNX Runtime would end the
+ * process; the run is ended at the next operator, so what is taken beyond is one operator's at
+ * most. {@link #stats} counts it.
+ *
+ * <p>There is one at a time in a process, as there is one environment. Close the sessions, then
+ * this, then the pool.
+ *
+ * <p>Threading: any thread.
+ */
+public final class OrtEnvironmentAllocator implements AutoCloseable {
+
+  private static final System.Logger LOGGER =
+      System.getLogger(OrtEnvironmentAllocator.class.getName());
+
+  private static final String USE_ENVIRONMENT_ALLOCATORS = "session.use_env_allocators";
+
+  /** Guarded by the class; read by any thread. */
+  private static volatile OrtEnvironmentAllocator installed;
+
+  private final OrtEnvironment environment;
+  private final TensorPoolAllocator pool;
+  private final OrtFunctions functions;
+  private final Pointer memoryInfo;
+
+  /** Weights, and what lies beyond the limit. */
+  private final SubAllocator outside = SubAllocator.posixMemalign();
+
+  private final Map<Long, MemoryRegion> weights = new ConcurrentHashMap<>();
+  private final Map<Long, MemoryRegion> beyond = new ConcurrentHashMap<>();
+
+  private final LongAdder requests = new LongAdder();
+  private final LongAdder tensors = new LongAdder();
+  private final LongAdder tensorBytes = new LongAdder();
+  private final AtomicLong weightBytes = new AtomicLong();
+  private final AtomicLong overrunBytes = new AtomicLong();
+  private final AtomicLong overrunPeakBytes = new AtomicLong();
+  private final AtomicLong overruns = new AtomicLong();
+
+  /** How many sessions the thread is making. */
+  private final ThreadLocal<int[]> making = ThreadLocal.withInitial(() -> new int[1]);
+
+  private OrtEnvironmentAllocator(OrtEnvironment environment, TensorPoolAllocator pool)
+      throws OrtException {
+    this.environment = environment;
+    this.pool = pool;
+    this.functions = OrtFunctions.of(environment);
+    this.memoryInfo = functions.cpuMemoryInfo(OrtFunctions.DEVICE_ALLOCATOR);
+  }
+
+  /**
+   * Offers a pool to the sessions of an environment. Those join that are made with {@link #join}.
+   *
+   * <p>Threading: any thread, before the sessions are made.
+   *
+   * @param pool must tell addresses: of direct memory with Agrona's flag or through JNA, or of any
+   *     other kind; stays the caller's
+   * @throws IllegalStateException if one is installed
+   * @throws UnsupportedOperationException if native calls do not work here, or ONNX Runtime is
+   *     older than 1.17 or hides its C API; the message says what helps
+   * @throws OrtException if ONNX Runtime refuses, since it has an allocator already, say; nothing
+   *     has changed then
+   */
+  public static OrtEnvironmentAllocator install(
+      OrtEnvironment environment, TensorPoolAllocator pool) throws OrtException {
+    Objects.requireNonNull(environment, "environment");
+    Objects.requireNonNull(pool, "pool");
+    OperatingSystem.requireNativeCalls("an allocator of ONNX Runtime's");
+    synchronized (OrtEnvironmentAllocator.class) {
+      if (installed != null) {
+        throw new IllegalStateException(
+            "ONNX Runtime has an allocator already, over pool " + installed.pool.name());
+      }
+      // Fails where the pool cannot tell addresses.
+      pool.deallocateRaw(pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, 1));
+      OrtEnvironmentAllocator made = new OrtEnvironmentAllocator(environment, pool);
+      made.functions.register(Upcalls.allocator(made.new Calls()));
+      pool.refuseForcedCloseWhile(made::user);
+      installed = made;
+      return made;
+    }
+  }
+
+  /** The one that is installed, if any. Threading: any thread. */
+  public static Optional<OrtEnvironmentAllocator> installed() {
+    return Optional.ofNullable(installed);
+  }
+
+  /** The pool that serves. Threading: any thread. */
+  public TensorPoolAllocator pool() {
+    return pool;
+  }
+
+  /**
+   * Lets sessions that are made with these options take their memory here, and switches their
+   * memory pattern off, with which the engine asks for one block per run whose size it knows from
+   * an earlier run of the same shape: shapes that vary then need twice the memory and time. Where
+   * shapes never vary and calls from the engine are dear (Java before 22), it may be switched on
+   * again afterwards.
+   *
+   * <p>Threading: one thread at a time for the same options.
+   *
+   * @return the options
+   * @throws OrtException if ONNX Runtime refuses
+   */
+  public OrtSession.SessionOptions join(OrtSession.SessionOptions options) throws OrtException {
+    options.addConfigEntry(USE_ENVIRONMENT_ALLOCATORS, "1");
+    options.setMemoryPatternOptimization(false);
+    return options;
+  }
+
+  /**
+   * Makes a session that {@linkplain #join joins}, with its weights apart from the pool.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param model in ONNX's format
+   * @param options which are joined, too; stay the caller's
+   * @throws OrtException if ONNX Runtime refuses the model
+   */
+  public OrtSession createSession(byte[] model, OrtSession.SessionOptions options)
+      throws OrtException {
+    return making(() -> environment.createSession(model, join(options)));
+  }
+
+  /**
+   * As {@link #createSession(byte[], OrtSession.SessionOptions)}, from a file.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param path of the file
+   * @param options which are joined, too; stay the caller's
+   * @throws OrtException if ONNX Runtime refuses the model
+   */
+  public OrtSession createSession(String path, OrtSession.SessionOptions options)
+      throws OrtException {
+    return making(() -> environment.createSession(path, join(options)));
+  }
+
+  /** Makes a session in a way of the caller's. */
+  @FunctionalInterface
+  public interface SessionMaker<T> {
+    /** Makes it. Threading: the caller of {@link #making}. */
+    T make() throws OrtException;
+  }
+
+  /**
+   * Has something done that makes sessions: what ONNX Runtime asks for meanwhile on this thread are
+   * weights. For those whose sessions others make.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return what the maker returns
+   * @throws OrtException if the maker throws it
+   */
+  public <T> T making(SessionMaker<T> maker) throws OrtException {
+    int[] depth = making.get();
+    depth[0]++;
+    try {
+      return maker.make();
+    } finally {
+      depth[0]--;
+    }
+  }
+
+  /**
+   * Opens a run on this thread: a step of the pool.
+   *
+   * <p>Threading: any thread; the run belongs to it.
+   *
+   * @param key equal for runs whose tensors are alike, such as the session or its name
+   * @throws OrtException if ONNX Runtime has no options to give
+   */
+  public EngineRun openRun(Object key) throws OrtException {
+    return openRun(key, null);
+  }
+
+  EngineRun openRun(Object key, OrtSession.RunOptions options) throws OrtException {
+    var step = pool.collect(key);
+    try {
+      return new EngineRun(step, options);
+    } catch (Throwable failure) {
+      step.close();
+      throw failure;
+    }
+  }
+
+  /** What was taken so far. Threading: any thread; the numbers may be of different moments. */
+  public EngineStats stats() {
+    return new EngineStats(
+        tensorBytes.sum(),
+        tensors.sum(),
+        weightBytes.get(),
+        overrunBytes.get(),
+        overrunPeakBytes.get(),
+        overruns.get(),
+        requests.sum());
+  }
+
+  /** What is in the pool's way to be closed by force; null for nothing. */
+  private String user() {
+    long alive = tensors.sum();
+    return alive == 0 ? null : alive + " tensors of ONNX Runtime";
+  }
+
+  /**
+   * Withdraws the pool: sessions that are made from here on have the engine's own memory. Sessions
+   * that joined before still take theirs here, so close them first. Nothing the second time.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if ONNX Runtime refuses; it may be tried again
+   */
+  @Override
+  public void close() {
+    synchronized (OrtEnvironmentAllocator.class) {
+      if (installed != this) {
+        return;
+      }
+      try {
+        functions.unregister(memoryInfo);
+      } catch (OrtException refused) {
+        throw new IllegalStateException("ONNX Runtime keeps its allocator", refused);
+      }
+      installed = null;
+    }
+  }
+
+  /** What the engine calls. */
+  private final class Calls implements EngineCalls {
+
+    @Override
+    public long allocate(long self, long bytes) {
+      try {
+        requests.increment();
+        if (bytes == 0) {
+          return 0;
+        }
+        if (making.get()[0] > 0) {
+          return takeOutside(bytes, weights, weightBytes);
+        }
+        long address = pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, bytes);
+        tensors.increment();
+        tensorBytes.add(bytes);
+        return address;
+      } catch (Throwable refused) {
+        return allocateBeyond(bytes, refused);
+      }
+    }
+
+    @Override
+    public void free(long self, long address) {
+      try {
+        if (address != 0
+            && !giveBack(address, weights, weightBytes)
+            && !giveBack(address, beyond, overrunBytes)) {
+          long bytes = pool.requestedSize(address);
+          pool.deallocateRaw(address);
+          tensors.decrement();
+          tensorBytes.add(-bytes);
+        }
+      } catch (Throwable failure) {
+        log("memory of ONNX Runtime's was not taken back", failure);
+      }
+    }
+
+    @Override
+    public long info(long self) {
+      return Pointer.nativeValue(memoryInfo);
+    }
+  }
+
+  /** Null would end the process. */
+  private long allocateBeyond(long bytes, Throwable refused) {
+    try {
+      overruns.incrementAndGet();
+      EngineRun run = EngineRun.current();
+      if (run == null) {
+        log("ONNX Runtime goes beyond the pool's limit in a run that cannot be ended", refused);
+      } else {
+        run.refuse(bytes + " bytes were refused: " + refused.getMessage());
+      }
+    } catch (Throwable failure) {
+      log("a run of ONNX Runtime was not ended", failure);
+    }
+    try {
+      long address = takeOutside(bytes, beyond, overrunBytes);
+      overrunPeakBytes.accumulateAndGet(overrunBytes.get(), Math::max);
+      return address;
+    } catch (Throwable failure) {
+      log("no memory for ONNX Runtime, which ends the process", failure);
+      return 0;
+    }
+  }
+
+  private long takeOutside(long bytes, Map<Long, MemoryRegion> kept, AtomicLong counter) {
+    MemoryRegion region = outside.alloc(Allocator.DEFAULT_ALIGNMENT, bytes);
+    long address = region.address();
+    try {
+      kept.put(address, region);
+    } catch (Throwable failure) {
+      outside.free(region);
+      throw failure;
+    }
+    counter.addAndGet(region.sizeBytes());
+    return address;
+  }
+
+  private boolean giveBack(long address, Map<Long, MemoryRegion> kept, AtomicLong counter) {
+    MemoryRegion region = kept.isEmpty() ? null : kept.remove(address);
+    if (region == null) {
+      return false;
+    }
+    counter.addAndGet(-region.sizeBytes());
+    outside.free(region);
+    return true;
+  }
+
+  private static void log(String what, Throwable why) {
+    try {
+      LOGGER.log(Level.WARNING, what, why);
+    } catch (Throwable noLog) {
+      // Nothing may be thrown into the engine.
+    }
+  }
+}
