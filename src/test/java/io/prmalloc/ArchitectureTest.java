@@ -65,11 +65,12 @@ class ArchitectureTest {
           .whereLayer("micrometer")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("pool")
-          .mayOnlyBeAccessedByLayers("micrometer", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers("adapters", "micrometer", "trace", "report", "cli")
           .whereLayer("recording")
           .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
           .whereLayer("lifetime")
-          .mayOnlyBeAccessedByLayers("kept", "micrometer", "pool", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers(
+              "kept", "adapters", "micrometer", "pool", "trace", "report", "cli")
           .whereLayer("kept")
           .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
           .whereLayer("tflite")
@@ -83,7 +84,7 @@ class ArchitectureTest {
           .whereLayer("adapters")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("jfr")
-          .mayOnlyBeAccessedByLayers("root", "lifetime", "pool")
+          .mayOnlyBeAccessedByLayers("root", "lifetime", "pool", "adapters")
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
               "tensor",
@@ -115,7 +116,15 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule ONNX_RUNTIME_STAYS_WITH_ITS_ADAPTER =
-      onlyTheAdapter("io.prmalloc.onnxruntime", "ai.onnxruntime..");
+      onlyTheAdapter(
+          "io.prmalloc.onnxruntime",
+          "ai.onnxruntime..",
+          // The pool inside the engine: its steps, and calls in both directions.
+          "io.prmalloc.pool",
+          "io.prmalloc.lifetime",
+          "io.prmalloc.os",
+          "io.prmalloc.jfr",
+          "com.sun.jna..");
 
   @ArchTest
   static final ArchRule DJL_STAYS_WITH_ITS_ADAPTER = onlyTheAdapter("io.prmalloc.djl", "ai.djl..");

@@ -132,6 +132,30 @@ public final class FlightEvents {
   }
 
   /**
+   * Before a run of an engine outside of Java.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return what to hand to {@link #engineRun}: 0 if nobody records, else a time
+   */
+  public static long engineRunStart() {
+    return PRESENT && Recorded.isEngineRun() ? Math.max(1, System.nanoTime()) : 0;
+  }
+
+  /**
+   * A run of an engine outside of Java has ended.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param start what {@link #engineRunStart} said, not 0
+   * @param refused whether memory was refused
+   */
+  public static void engineRun(
+      long start, String engine, long tensors, long weights, long overrunPeak, boolean refused) {
+    Recorded.engineRun(System.nanoTime() - start, engine, tensors, weights, overrunPeak, refused);
+  }
+
+  /**
    * A leak was found.
    *
    * <p>Threading: any thread.
@@ -161,6 +185,7 @@ public final class FlightEvents {
     static void initialize() {
       List<Event> all =
           List.of(
+              new EngineRunEvent(),
               new LeakFoundEvent(),
               new LearningFailedEvent(),
               new LimitHitEvent(),
@@ -169,6 +194,22 @@ public final class FlightEvents {
               new SwitchOverEvent(),
               new UnservedRequestEvent());
       all.forEach(Event::isEnabled);
+    }
+
+    static boolean isEngineRun() {
+      return new EngineRunEvent().isEnabled();
+    }
+
+    static void engineRun(
+        long nanos, String engine, long tensors, long weights, long overrunPeak, boolean refused) {
+      EngineRunEvent event = new EngineRunEvent();
+      event.engine = engine;
+      event.runTime = nanos;
+      event.tensors = tensors;
+      event.weights = weights;
+      event.overrunPeak = overrunPeak;
+      event.refused = refused;
+      event.commit();
     }
 
     static boolean isOutsideAllocation() {

@@ -8,17 +8,20 @@ import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.PoolSnapshot;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /**
  * Meters of one pool. What a registry does not ask for costs nothing; to ask for all of them costs
  * a few walks over the pool's blocks, and figures are up to a tenth of a second old.
  *
- * <p>All have the tag {@code pool}, but for the process's page faults.
+ * <p>All have the tag {@code pool}, but for the process's page faults. Those of an engine outside
+ * of Java are there if it was attached before; they have the tag {@code engine}.
  *
  * <p>Threading: any thread.
  */
@@ -62,6 +65,49 @@ public final class PrmallocMetrics implements MeterBinder {
     bindPlanner(registry);
     bindSteps(registry);
     bindFaults(registry);
+    pool.snapshot().engine().ifPresent(engine -> bindEngine(registry, engine.engine()));
+  }
+
+  private void bindEngine(MeterRegistry registry, String engine) {
+    Tags its = tags.and("engine", engine);
+    engineBytes(
+        registry,
+        its.and("kind", "tensors"),
+        "of the pool in use by tensors of an engine outside of Java",
+        EngineStats::tensorBytes);
+    engineBytes(
+        registry,
+        its.and("kind", "weights"),
+        "beside the pool in use by weights of an engine outside of Java",
+        EngineStats::weightBytes);
+    engineBytes(
+        registry,
+        its.and("kind", "overrun"),
+        "in use by an engine outside of Java beyond the pool's limit",
+        EngineStats::overrunBytes);
+    counter(
+        registry,
+        "prmalloc.engine.requests",
+        its,
+        "requests of an engine outside of Java",
+        now -> now.engine().map(EngineStats::requests).orElse(0L));
+    counter(
+        registry,
+        "prmalloc.engine.overruns",
+        its,
+        "requests of an engine outside of Java that the pool refused",
+        now -> now.engine().map(EngineStats::overruns).orElse(0L));
+  }
+
+  private void engineBytes(
+      MeterRegistry registry, Tags its, String text, ToLongFunction<EngineStats> figure) {
+    gauge(
+        registry,
+        "prmalloc.engine.memory",
+        its,
+        text,
+        BaseUnits.BYTES,
+        now -> now.engine().map(figure::applyAsLong).orElse(0L));
   }
 
   private void bindMemory(MeterRegistry registry) {

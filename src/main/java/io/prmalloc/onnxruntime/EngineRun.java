@@ -2,7 +2,10 @@ package io.prmalloc.onnxruntime;
 
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
+import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.pool.EngineStats;
+import java.util.function.Supplier;
 
 /**
  * One run of a session whose tensors come from an {@link OrtEnvironmentAllocator}: a step of its
@@ -27,10 +30,14 @@ public final class EngineRun implements AutoCloseable {
   private final OrtSession.RunOptions options;
   private final boolean ownsOptions;
   private final ScopedMemoryCollector step;
+  private final Supplier<EngineStats> stats;
+  private final long start = FlightEvents.engineRunStart();
   private String refusal;
 
-  EngineRun(ScopedMemoryCollector step, OrtSession.RunOptions given) throws OrtException {
+  EngineRun(ScopedMemoryCollector step, OrtSession.RunOptions given, Supplier<EngineStats> stats)
+      throws OrtException {
     this.step = step;
+    this.stats = stats;
     this.ownsOptions = given == null;
     this.options = given == null ? new OrtSession.RunOptions() : given;
     CURRENT.set(this);
@@ -101,6 +108,19 @@ public final class EngineRun implements AutoCloseable {
       throw new IllegalStateException("run options of ONNX Runtime", e);
     } finally {
       step.close();
+      if (start != 0) {
+        tell(stats.get());
+      }
     }
+  }
+
+  private void tell(EngineStats now) {
+    FlightEvents.engineRun(
+        start,
+        now.engine(),
+        now.tensorBytes(),
+        now.weightBytes(),
+        now.overrunPeakBytes(),
+        refusal != null);
   }
 }

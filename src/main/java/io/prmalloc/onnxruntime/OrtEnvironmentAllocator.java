@@ -8,6 +8,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.os.MemoryRegion;
 import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.lang.System.Logger.Level;
 import java.util.Map;
@@ -44,6 +45,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
   private static final System.Logger LOGGER =
       System.getLogger(OrtEnvironmentAllocator.class.getName());
 
+  private static final String ENGINE = "onnxruntime";
   private static final String USE_ENVIRONMENT_ALLOCATORS = "session.use_env_allocators";
 
   /** Guarded by the class; read by any thread. */
@@ -106,7 +108,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
       pool.deallocateRaw(pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, 1));
       OrtEnvironmentAllocator made = new OrtEnvironmentAllocator(environment, pool);
       made.functions.register(Upcalls.allocator(made.new Calls()));
-      pool.refuseForcedCloseWhile(made::user);
+      pool.attachEngine(made::stats);
       installed = made;
       return made;
     }
@@ -209,7 +211,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
   EngineRun openRun(Object key, OrtSession.RunOptions options) throws OrtException {
     var step = pool.collect(key);
     try {
-      return new EngineRun(step, options);
+      return new EngineRun(step, options, this::stats);
     } catch (Throwable failure) {
       step.close();
       throw failure;
@@ -219,6 +221,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
   /** What was taken so far. Threading: any thread; the numbers may be of different moments. */
   public EngineStats stats() {
     return new EngineStats(
+        ENGINE,
         tensorBytes.sum(),
         tensors.sum(),
         weightBytes.get(),
@@ -226,12 +229,6 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
         overrunPeakBytes.get(),
         overruns.get(),
         requests.sum());
-  }
-
-  /** What is in the pool's way to be closed by force; null for nothing. */
-  private String user() {
-    long alive = tensors.sum();
-    return alive == 0 ? null : alive + " tensors of ONNX Runtime";
   }
 
   /**

@@ -5,6 +5,7 @@ import io.prmalloc.Block;
 import io.prmalloc.Chunk;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.MemoryPlanner;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -148,7 +149,7 @@ final class PoolBooks {
         retired.count());
   }
 
-  PoolSnapshot snapshot(MemoryPlanner planner, Replanner replanner) {
+  PoolSnapshot snapshot(MemoryPlanner planner, Replanner replanner, Optional<EngineStats> engine) {
     BinTable table = bins.get();
     AllocatorStats memory = stats();
     long discarded = outside.cleanBytes() + (table == null ? 0 : table.discardedBytes());
@@ -160,7 +161,8 @@ final class PoolBooks {
         steps.stats(),
         planner.phase(),
         (long) planner.failures() + replanner.failures(),
-        replanner.lastFailure().or(planner::lastFailure));
+        replanner.lastFailure().or(planner::lastFailure),
+        engine);
   }
 
   /** Bytes that are out. */

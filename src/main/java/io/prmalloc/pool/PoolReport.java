@@ -46,7 +46,23 @@ final class PoolReport {
       plan(text, pool, table);
     }
     steps(text, now.steps(), kinds);
+    now.engine().ifPresent(engine -> engine(text, engine));
     return text.toString();
+  }
+
+  private static void engine(StringBuilder text, EngineStats engine) {
+    line(
+        text,
+        "engine %s: tensors %,d of %,d bytes, weights %,d bytes, beyond the limit %,d bytes, peak"
+            + " %,d, in %,d requests of %,d",
+        engine.engine(),
+        engine.tensors(),
+        engine.tensorBytes(),
+        engine.weightBytes(),
+        engine.overrunBytes(),
+        engine.overrunPeakBytes(),
+        engine.overruns(),
+        engine.requests());
   }
 
   private static void steps(StringBuilder text, StepStats steps, List<StepKind> kinds) {

@@ -24,6 +24,7 @@ import java.util.SortedMap;
  *     place
  * @param lastLearningFailure why the latest of them failed: of those for the first plan as long as
  *     none serves, then of those for another
+ * @param engine what an engine outside of Java took, if one is attached
  */
 public record PoolSnapshot(
     AllocatorStats memory,
@@ -33,4 +34,5 @@ public record PoolSnapshot(
     StepStats steps,
     MemoryPlanner.Phase phase,
     long learningFailures,
-    Optional<String> lastLearningFailure) {}
+    Optional<String> lastLearningFailure,
+    Optional<EngineStats> engine) {}

@@ -19,7 +19,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -105,7 +104,7 @@ public final class TensorPoolAllocator extends QuickWay {
   /** Run once the pool is closed. */
   private volatile Runnable afterClose = () -> {};
 
-  private volatile Supplier<String> foreignUser = () -> null;
+  private volatile Optional<Supplier<EngineStats>> engine = Optional.empty();
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.memory = new DeferredFreeSubAllocator(builder.source());
@@ -433,7 +432,7 @@ public final class TensorPoolAllocator extends QuickWay {
    * also when the pool is closed.
    */
   public PoolSnapshot snapshot() {
-    return books.snapshot(planner, replanner);
+    return books.snapshot(planner, replanner, engine.map(Supplier::get));
   }
 
   /**
@@ -523,15 +522,16 @@ public final class TensorPoolAllocator extends QuickWay {
   }
 
   /**
-   * Names somebody outside of Java who may use memory of this pool; {@link #closeForcibly} is
-   * refused while he does. For adapters. Replaces what was named before.
+   * Notes that an engine outside of Java takes memory of this pool: {@link #snapshot} and {@link
+   * #dumpStats} tell of it, and {@link #closeForcibly} is refused while it has tensors here. For
+   * adapters. Replaces the one before.
    *
    * <p>Threading: any thread.
    *
-   * @param user who uses it now, for the message; null from it for nobody
+   * @param stats asked at any time by any thread
    */
-  public void refuseForcedCloseWhile(Supplier<String> user) {
-    foreignUser = Objects.requireNonNull(user, "user");
+  public void attachEngine(Supplier<EngineStats> stats) {
+    engine = Optional.of(stats);
   }
 
   /**
@@ -545,9 +545,8 @@ public final class TensorPoolAllocator extends QuickWay {
   public void closeForcibly() {
     lifecycle.lock();
     try {
-      String user = closed ? null : foreignUser.get();
-      if (user != null) {
-        throw new IllegalStateException("pool " + name() + " is in use by " + user);
+      if (!closed) {
+        engine.map(Supplier::get).ifPresent(this::checkUnused);
       }
       if (!closed) {
         watch.stillInUse();
@@ -559,6 +558,19 @@ public final class TensorPoolAllocator extends QuickWay {
       lifecycle.unlock();
     }
     closedNow();
+  }
+
+  private void checkUnused(EngineStats stats) {
+    if (stats.tensors() > 0) {
+      throw new IllegalStateException(
+          "pool "
+              + name()
+              + " is in use by "
+              + stats.tensors()
+              + " tensors of "
+              + stats.engine()
+              + "; close its sessions and their results first");
+    }
   }
 
   /** What must not be in use when the pool is closed. */

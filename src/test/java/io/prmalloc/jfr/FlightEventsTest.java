@@ -109,6 +109,23 @@ class FlightEventsTest {
   }
 
   @Test
+  void shouldRecordRunsOfAnEngineWhenSomebodyRecords() throws Exception {
+    assertEquals(0, FlightEvents.engineRunStart());
+    List<RecordedEvent> events =
+        record(
+            builder(),
+            null,
+            pool ->
+                FlightEvents.engineRun(FlightEvents.engineRunStart(), "engine", 10, 20, 30, true));
+    assertEquals(List.of("EngineRun"), events.stream().map(FlightEventsTest::shortName).toList());
+    assertEquals("engine", events.get(0).getString("engine"));
+    assertEquals(10, events.get(0).getLong("tensors"));
+    assertEquals(20, events.get(0).getLong("weights"));
+    assertEquals(30, events.get(0).getLong("overrunPeak"));
+    assertTrue(events.get(0).getBoolean("refused"));
+  }
+
+  @Test
   void shouldRecordThePlanOfAStep() throws Exception {
     List<RecordedEvent> events =
         record(

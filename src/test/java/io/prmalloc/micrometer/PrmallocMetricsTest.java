@@ -15,6 +15,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.time.Duration;
 import java.util.List;
@@ -144,6 +145,17 @@ class PrmallocMetricsTest {
     assertEquals(0, gauge("prmalloc.planner.phase", "phase", "waiting"));
     assertEquals(1, gauge("prmalloc.planner.phase", "phase", "done"));
     assertEquals(pool.poolStats().packedSteps(), gauge("prmalloc.planner.packed.steps"));
+  }
+
+  @Test
+  void shouldTellOfAnEngineThatWasAttachedBefore() {
+    pool.attachEngine(() -> new EngineStats("engine", 1000, 3, 200, 40, 80, 2, 17));
+    bind(registry);
+    assertEquals(1000, gauge("prmalloc.engine.memory", "engine", "engine", "kind", "tensors"));
+    assertEquals(200, gauge("prmalloc.engine.memory", "engine", "engine", "kind", "weights"));
+    assertEquals(40, gauge("prmalloc.engine.memory", "engine", "engine", "kind", "overrun"));
+    assertEquals(17, count("prmalloc.engine.requests", "engine", "engine"));
+    assertEquals(2, count("prmalloc.engine.overruns", "engine", "engine"));
   }
 
   @Test

@@ -1,17 +1,21 @@
-package io.prmalloc.onnxruntime;
+package io.prmalloc.pool;
 
 /**
- * What an engine took through an {@link OrtEnvironmentAllocator} so far.
+ * What an engine outside of Java took from a pool so far, and beside it.
  *
- * @param tensorBytes in use by tensors between operators, as asked for
+ * <p>Threading: immutable; the numbers may be of different moments.
+ *
+ * @param engine its name
+ * @param tensorBytes of the pool in use by tensors between the engine's operators, as asked for
  * @param tensors how many those are
- * @param weightBytes in use by weights: what was asked for while sessions were made
+ * @param weightBytes beside the pool in use by weights
  * @param overrunBytes in use beyond the pool's limit
  * @param overrunPeakBytes the most of those at a time
  * @param overruns requests that the pool refused
  * @param requests of all kinds
  */
 public record EngineStats(
+    String engine,
     long tensorBytes,
     long tensors,
     long weightBytes,
