@@ -1,5 +1,6 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.engine.EngineBenchmark;
 import io.prmalloc.jmh.report.Report;
 import io.prmalloc.jmh.server.NettyServerBenchmark;
 import java.io.IOException;
@@ -29,6 +30,12 @@ public final class Main {
       netty-server [--buffers NAME,...] [--gathering NAME,...] [--connections N] [--threads N]
           [--least MIB] [--most MIB] [--rounds N] [--windows N] [--millis N] [--smoke]
           a Netty server that only swaps its allocator: requests per second and resident memory
+      engine --model FILE [--shape INPUT=DIMENSIONS]... [--model ...] [--shapes N] [--runs N]
+          [--threads N] [--seed N] [--rounds N] [--arms ARM,...] [--memory direct|mmap]
+          [--engine-threads N] [--heap MIB] [--json]
+          ONNX Runtime on shapes that vary, by where its memory comes from: own, own-no-pattern,
+          shared, no-arena, pool; DIMENSIONS such as 1x3x128..640/32x128..640/32, /32 the step,
+          and L:16..128 for one that is drawn once for all that are called L
       anything else
           goes to JMH; -h shows its options""";
 
@@ -48,7 +55,7 @@ public final class Main {
     String command = args.length == 0 ? "" : args[0];
     List<String> rest = List.of(args).subList(Math.min(1, args.length), args.length);
     switch (command) {
-      case "published", "report", "floors", "medians", "netty-server" ->
+      case "published", "report", "floors", "medians", "netty-server", "engine" ->
           System.exit(run(command, rest));
       default -> org.openjdk.jmh.Main.main(args);
     }
@@ -81,6 +88,9 @@ public final class Main {
         case "netty-server" -> {
           NettyServerBenchmark.of(arguments, System.out).run();
           return 0;
+        }
+        case "engine" -> {
+          return EngineBenchmark.of(arguments, System.out).run() ? 0 : 1;
         }
         default -> throw new IllegalArgumentException("there is no command `" + command + "`");
       }
