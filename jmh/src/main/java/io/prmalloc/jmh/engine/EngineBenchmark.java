@@ -187,8 +187,8 @@ public final class EngineBenchmark {
   private void print(List<Result> results, String engine) {
     out.printf(
         Locale.ROOT,
-        "ONNX Runtime %s, Java %s; %d runs over %d shapes of each of %d models, %d threads; medians"
-            + " of %d rounds%n",
+        "ONNX Runtime %s, Java %s; runs: %d, shapes of each model: %d, models: %d, threads: %d;"
+            + " medians of %d%n",
         engine,
         Runtime.version().feature(),
         workload.runs(),

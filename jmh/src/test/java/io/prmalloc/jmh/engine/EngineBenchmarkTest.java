@@ -71,7 +71,9 @@ class EngineBenchmarkTest {
     assertTrue(run(SMALL + " --arms pool --memory mmap --rounds 2"));
 
     String table = said.toString(StandardCharsets.UTF_8);
-    assertTrue(table.contains("40 runs over 4 shapes of each of 2 models, 2 threads"), table);
+    assertTrue(
+        table.contains("runs: 40, shapes of each model: 4, models: 2, threads: 2; medians of 2"),
+        table);
     assertTrue(table.contains("| pool |") && table.contains("| not compared |"), table);
   }
 
