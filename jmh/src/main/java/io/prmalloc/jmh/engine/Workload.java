@@ -59,7 +59,7 @@ record Workload(
     private int runs = 200;
     private int threads = 1;
     private long seed = 1;
-    private Memory memory = Memory.DIRECT;
+    private Memory memory = Memory.MMAP;
     private int engineThreads = 1;
 
     /**
