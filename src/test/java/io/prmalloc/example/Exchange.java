@@ -3,7 +3,6 @@ package io.prmalloc.example;
 import ai.onnxruntime.OrtException;
 import io.netty.buffer.ByteBufAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.onnxruntime.Inference;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -20,7 +19,7 @@ final class Exchange {
   private final Runnable atEnd;
   private final long beganNanos = System.nanoTime();
   private final AtomicBoolean ended = new AtomicBoolean();
-  private Inference inference;
+  private ModelRun run;
 
   /**
    * @param memory whose step the inference is
@@ -47,9 +46,9 @@ final class Exchange {
     // Opened and closed by the thread that asks for the tensors, which is what a step wants. They
     // outlive it: the answer is the outputs.
     try (ScopedMemoryCollector step = memory.step()) {
-      inference = body.open();
-      inference.run();
-      return ResponseBody.of(model, body.header(), inference, buffers);
+      run = body.open();
+      run.run();
+      return ResponseBody.of(model, body.header(), run, buffers);
     }
   }
 
@@ -60,8 +59,8 @@ final class Exchange {
     }
     try {
       body.close();
-      if (inference != null) {
-        inference.close();
+      if (run != null) {
+        run.close();
       }
     } finally {
       atEnd.run();

@@ -1,6 +1,5 @@
 package io.prmalloc.example;
 
-import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -40,8 +39,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * An inference server: KServe's v2 protocol over HTTP with tensors as bytes, ONNX Runtime, and two
- * networks of {@link SampleNetwork}: {@code small} and {@code large}. Listens on the loopback
- * address.
+ * networks of {@link SampleNetwork}, {@code small} and {@code large}, or a model from a file.
+ * Listens on the loopback address.
  *
  * <p>Threading: any thread.
  */
@@ -51,6 +50,7 @@ public final class InferenceServer implements AutoCloseable {
 
   private final ServerOptions options;
   private final ServerMemory memory;
+  private final ServerEngine engine;
   private final ServerMetrics metrics = new ServerMetrics();
   private final Map<String, ServedModel> models = new LinkedHashMap<>();
   private final ThreadPoolExecutor workers;
@@ -66,7 +66,9 @@ public final class InferenceServer implements AutoCloseable {
   /**
    * Starts to serve.
    *
-   * @throws OrtException if a network cannot be loaded
+   * @throws OrtException if a network cannot be loaded, or ONNX Runtime refuses the memory
+   * @throws IllegalArgumentException if the shapes of a model from a file do not fit it; in all
+   *     cases nothing is kept
    */
   public InferenceServer(ServerOptions options) throws OrtException {
     this.options = options;
@@ -78,17 +80,47 @@ public final class InferenceServer implements AutoCloseable {
             0,
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(ServerOptions.MAX_WAITING));
-    OrtEnvironment environment = OrtEnvironment.getEnvironment();
-    add("small", SampleNetwork.SMALL, environment);
-    add("large", SampleNetwork.LARGE, environment);
-    InetSocketAddress address =
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port());
-    this.listener = bootstrap().bind(address).syncUninterruptibly().channel();
+    this.engine = startEngine();
+    boolean serves = false;
+    try {
+      addModels();
+      InetSocketAddress address =
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port());
+      this.listener = bootstrap().bind(address).syncUninterruptibly().channel();
+      serves = true;
+    } finally {
+      if (!serves) {
+        stop();
+      }
+    }
   }
 
-  private void add(String name, SampleNetwork network, OrtEnvironment environment)
-      throws OrtException {
-    models.put(name, new ServedModel(name, network.toOnnx(), environment, memory.tensors()));
+  private ServerEngine startEngine() throws OrtException {
+    ServerEngine made = null;
+    try {
+      made = new ServerEngine(options.engine(), memory.pool());
+      return made;
+    } finally {
+      if (made == null) {
+        stopThreads();
+        memory.close();
+      }
+    }
+  }
+
+  private void addModels() throws OrtException {
+    if (options.model() == null) {
+      add("small", SampleNetwork.SMALL);
+      add("large", SampleNetwork.LARGE);
+    } else {
+      long maxBytes = options.limits().maxRequestBytes();
+      models.put(
+          ModelFile.NAME, new ServedModel(options.model(), engine, memory.tensors(), maxBytes));
+    }
+  }
+
+  private void add(String name, SampleNetwork network) throws OrtException {
+    models.put(name, new ServedModel(name, network.toOnnx(), engine, memory.tensors()));
   }
 
   private ServerBootstrap bootstrap() {
@@ -170,7 +202,7 @@ public final class InferenceServer implements AutoCloseable {
   }
 
   String metricsPage() {
-    return metrics.page(memory, inFlight.get());
+    return metrics.page(memory, engine, inFlight.get());
   }
 
   ObjectNode metadata() {
@@ -320,19 +352,33 @@ public final class InferenceServer implements AutoCloseable {
       pause();
     }
     connections.close().awaitUninterruptibly();
+    stop();
+  }
+
+  /** Ends threads, sessions, the engine's memory and the server's, in this order. */
+  private void stop() {
+    stopThreads();
+    try {
+      for (ServedModel model : models.values()) {
+        model.close();
+      }
+    } catch (OrtException e) {
+      throw new IllegalStateException(e);
+    }
+    engine.close();
+    memory.close();
+  }
+
+  private void stopThreads() {
     workers.shutdown();
     eventLoops.shutdownGracefully(0, GRACE_SECONDS, TimeUnit.SECONDS).syncUninterruptibly();
     try {
       if (!workers.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {
         throw new IllegalStateException("a model still runs after " + GRACE_SECONDS + " s");
       }
-      for (ServedModel model : models.values()) {
-        model.close();
-      }
-    } catch (OrtException | InterruptedException e) {
+    } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
-    memory.close();
   }
 
   private static void pause() {

@@ -3,7 +3,6 @@ package io.prmalloc.example;
 import ai.onnxruntime.OnnxJavaType;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import io.prmalloc.onnxruntime.TensorView;
 import java.nio.ByteBuffer;
 
 /** Elements of tensors as JSON, both ways. Threading: any thread. */
@@ -12,7 +11,7 @@ final class JsonElements {
   private JsonElements() {}
 
   /** Writes all elements, which may be nested in arrays as the shape is, or in one. */
-  static void read(JsonNode data, TensorView tensor) throws Refusal {
+  static void read(JsonNode data, TensorBytes tensor) throws Refusal {
     ByteBuffer target = tensor.bytes();
     read(data, tensor, target);
     if (target.hasRemaining()) {
@@ -21,11 +20,11 @@ final class JsonElements {
     }
   }
 
-  private static long count(int bytes, TensorView tensor) {
+  private static long count(int bytes, TensorBytes tensor) {
     return bytes / tensor.type().size;
   }
 
-  private static void read(JsonNode data, TensorView tensor, ByteBuffer target) throws Refusal {
+  private static void read(JsonNode data, TensorBytes tensor, ByteBuffer target) throws Refusal {
     if (data.isArray()) {
       for (JsonNode element : data) {
         read(element, tensor, target);
@@ -75,7 +74,7 @@ final class JsonElements {
   }
 
   /** Adds all elements to an array of JSON, one after the other. */
-  static void write(TensorView tensor, ArrayNode data) {
+  static void write(TensorBytes tensor, ArrayNode data) {
     ByteBuffer source = tensor.bytes();
     while (source.hasRemaining()) {
       switch (tensor.type()) {

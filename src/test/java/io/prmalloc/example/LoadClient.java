@@ -70,21 +70,23 @@ final class LoadClient implements AutoCloseable {
 
   /** A whole request of JSON and bytes. */
   static byte[] post(String model, String json, byte[] elements) {
+    byte[] head = head(model, json, elements.length);
+    return ByteBuffer.allocate(head.length + elements.length).put(head).put(elements).array();
+  }
+
+  /** A request but for its elements. */
+  static byte[] head(String model, String json, long elementBytes) {
     byte[] text = json.getBytes(StandardCharsets.UTF_8);
     byte[] head =
         ("POST /v2/models/"
                 + model
                 + "/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                + (text.length + elements.length)
+                + (text.length + elementBytes)
                 + "\r\nInference-Header-Content-Length: "
                 + text.length
                 + "\r\n\r\n")
             .getBytes(StandardCharsets.UTF_8);
-    return ByteBuffer.allocate(head.length + text.length + elements.length)
-        .put(head)
-        .put(text)
-        .put(elements)
-        .array();
+    return ByteBuffer.allocate(head.length + text.length).put(head).put(text).array();
   }
 
   Answer get(String path) throws IOException {
@@ -94,7 +96,12 @@ final class LoadClient implements AutoCloseable {
 
   /** Sends whole requests, or a part of one. */
   void write(byte[] request) throws IOException {
-    out.write(request);
+    write(request, request.length);
+  }
+
+  /** Sends the first bytes. */
+  void write(byte[] bytes, int count) throws IOException {
+    out.write(bytes, 0, count);
     out.flush();
   }
 

@@ -1,6 +1,7 @@
 package io.prmalloc.example;
 
 import io.prmalloc.example.LoadRun.Load;
+import io.prmalloc.example.LoadRun.Traffic;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,11 +12,16 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Compares the server on several kinds of memory, side by side: in each round one server after the
- * other, in an order that turns; the medians of the rounds are printed as a table.
+ * other, in an order that turns; the medians of the rounds are printed as a table. With a model
+ * from a file the kinds are those of the engine's memory, and shapes are random.
  */
 @Command(
     name = "load",
@@ -23,8 +29,27 @@ import picocli.CommandLine.Option;
     description = "Puts load on the example server and prints what it does with it.")
 public final class LoadMain implements Runnable {
 
-  @Option(names = "--allocators", split = ",", description = "default ${DEFAULT-VALUE}")
-  private List<MemoryKind> kinds = List.of(MemoryKind.values());
+  @Spec private CommandSpec spec;
+
+  @Mixin private ModelFileOptions modelOptions = new ModelFileOptions();
+
+  @Option(
+      names = "--allocators",
+      split = ",",
+      description = "of ${COMPLETION-CANDIDATES}; default all, with --model: one, pool")
+  private List<MemoryKind> kinds;
+
+  @Option(
+      names = "--engine-memory",
+      split = ",",
+      description = "with --model: of ${COMPLETION-CANDIDATES}; default all")
+  private List<EngineMemory> engines;
+
+  @Option(names = "--requests", description = "with --model; default ${DEFAULT-VALUE}")
+  private long requests = 1_000;
+
+  @Option(names = "--seed", description = "of the shapes, with --model; default ${DEFAULT-VALUE}")
+  private long seed = 1;
 
   @Option(names = "--rounds", description = "default ${DEFAULT-VALUE}")
   private int rounds = 3;
@@ -49,7 +74,11 @@ public final class LoadMain implements Runnable {
       description = "seconds of each run by wrk, where it is installed; default ${DEFAULT-VALUE}")
   private long wrkSeconds = 5;
 
-  private final Map<String, Map<MemoryKind, List<WrkRun>>> byWrk = new LinkedHashMap<>();
+  private final Map<String, Map<String, List<Row>>> results = new LinkedHashMap<>();
+  private final Map<String, Map<String, List<WrkRun>>> byWrk = new LinkedHashMap<>();
+
+  /** All that are compared, in the order in which they are printed. */
+  private final List<String> memories = new ArrayList<>();
 
   /** What one run showed. */
   private record Row(
@@ -61,27 +90,25 @@ public final class LoadMain implements Runnable {
       double faultsPerRequest,
       double collections,
       double collectionMillis,
-      double residentMib) {}
+      double residentMib,
+      double peakMib) {}
 
   public static void main(String[] arguments) {
-    System.exit(
-        new CommandLine(new LoadMain())
-            .setCaseInsensitiveEnumValuesAllowed(true)
-            .execute(arguments));
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new LoadMain()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   @Override
   public void run() {
-    Map<String, Map<MemoryKind, List<Row>>> results = new LinkedHashMap<>();
+    ModelFile model = model();
     try {
-      if (wrkSeconds > 0 && !WrkRun.isInstalled()) {
-        System.out.println("wrk is not installed: only our own client puts load on the server");
-        wrkSeconds = 0;
-      }
-      for (int round = 0; round < rounds; round++) {
-        for (int i = 0; i < kinds.size(); i++) {
-          measure(kinds.get((i + round) % kinds.size()), results);
-        }
+      if (model == null) {
+        compareAllocators();
+      } else {
+        compareEngineMemories(model);
       }
     } catch (IOException e) {
       throw new IllegalStateException(e);
@@ -101,19 +128,65 @@ public final class LoadMain implements Runnable {
     byWrk.forEach(this::printWrk);
   }
 
-  private void measure(MemoryKind kind, Map<String, Map<MemoryKind, List<Row>>> results)
-      throws IOException, InterruptedException {
-    // Each model has a server of its own, as its warm-up is to be its own.
-    measure(kind, "small", SampleNetwork.SMALL, small, results);
-    measure(kind, "large", SampleNetwork.LARGE, large, results);
+  /** What the options say, once they are known to be right. */
+  private ModelFile model() {
+    try {
+      ModelFile model = modelOptions.toModelFile();
+      if (model == null && engines != null) {
+        throw new IllegalArgumentException(
+            "--engine-memory " + engines + " is given without --model");
+      }
+      if (model != null && kinds != null && kinds.size() != 1) {
+        throw new IllegalArgumentException(
+            "--allocators " + kinds + " has " + kinds.size() + " kinds, with --model it has 1");
+      }
+      return model;
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
+    }
   }
 
-  private void measure(
-      MemoryKind kind,
-      String model,
-      SampleNetwork network,
-      long requests,
-      Map<String, Map<MemoryKind, List<Row>>> results)
+  private static String name(Enum<?> memory) {
+    return memory.name().toLowerCase(Locale.ROOT);
+  }
+
+  private void compareAllocators() throws IOException, InterruptedException {
+    List<MemoryKind> compared = kinds == null ? List.of(MemoryKind.values()) : kinds;
+    compared.forEach(kind -> memories.add(name(kind)));
+    if (wrkSeconds > 0 && !WrkRun.isInstalled()) {
+      System.out.println("wrk is not installed: only our own client puts load on the server");
+      wrkSeconds = 0;
+    }
+    for (int round = 0; round < rounds; round++) {
+      for (int i = 0; i < compared.size(); i++) {
+        MemoryKind kind = compared.get((i + round) % compared.size());
+        // Each model has a server of its own, as its warm-up is to be its own.
+        measure(kind, "small", SampleNetwork.SMALL, small);
+        measure(kind, "large", SampleNetwork.LARGE, large);
+      }
+    }
+  }
+
+  private void compareEngineMemories(ModelFile model) throws IOException, InterruptedException {
+    List<EngineMemory> compared = engines == null ? List.of(EngineMemory.values()) : engines;
+    compared.forEach(engine -> memories.add(name(engine)));
+    MemoryKind kind = kinds == null ? MemoryKind.POOL : kinds.get(0);
+    String title = model.file().getFileName() + " " + model.shapes();
+    // One for all servers, so that their answers are compared with each other.
+    ShapedLoad load = new ShapedLoad(ModelFile.NAME, model.shapes(), seed);
+    for (int round = 0; round < rounds; round++) {
+      for (int i = 0; i < compared.size(); i++) {
+        EngineMemory engine = compared.get((i + round) % compared.size());
+        List<String> more = new ArrayList<>(ModelFileOptions.arguments(model));
+        more.add("--engine-memory=" + name(engine));
+        try (ServerProcess server = new ServerProcess(kind, workers, more)) {
+          measure(server, title, name(engine), load.withSeed(~seed), load, requests);
+        }
+      }
+    }
+  }
+
+  private void measure(MemoryKind kind, String model, SampleNetwork network, long requests)
       throws IOException, InterruptedException {
     if (requests == 0) {
       return;
@@ -121,25 +194,37 @@ public final class LoadMain implements Runnable {
     try (ServerProcess server = new ServerProcess(kind, workers)) {
       byte[] request = LoadClient.request(model, network, 1, 1);
       Load load = Load.of(server.address(), request);
-      LoadRun.of(server.address(), load, connections, requests / 2, seconds);
-      Map<String, Double> before = server.metrics();
-      LoadRun run = LoadRun.of(server.address(), load, connections, requests, seconds);
-      Map<String, Double> after = server.metrics();
-      Row row = row(run, before, after);
-      System.err.println(model + " " + kind + " " + row + pool(before, after));
-      results
-          .computeIfAbsent(model, name -> new LinkedHashMap<>())
-          .computeIfAbsent(kind, name -> new ArrayList<>())
-          .add(row);
+      measure(server, model, name(kind), load, load, requests);
       if (wrkSeconds > 0) {
         WrkRun wrk = WrkRun.of(server.address(), request, connections, wrkSeconds);
         System.err.println(model + " " + kind + " " + wrk);
-        byWrk
-            .computeIfAbsent(model, name -> new LinkedHashMap<>())
-            .computeIfAbsent(kind, name -> new ArrayList<>())
-            .add(wrk);
+        add(byWrk, model, name(kind), wrk);
       }
     }
+  }
+
+  private void measure(
+      ServerProcess server,
+      String model,
+      String memory,
+      Traffic warmUp,
+      Traffic load,
+      long requests)
+      throws IOException, InterruptedException {
+    LoadRun.of(server.address(), warmUp, connections, requests / 2, seconds);
+    Map<String, Double> before = server.metrics();
+    LoadRun run = LoadRun.of(server.address(), load, connections, requests, seconds);
+    Map<String, Double> after = server.metrics();
+    Row row = row(run, before, after);
+    System.err.println(model + " " + memory + " " + row + pool(before, after));
+    add(results, model, memory, row);
+  }
+
+  private static <T> void add(
+      Map<String, Map<String, List<T>>> all, String model, String memory, T result) {
+    all.computeIfAbsent(model, name -> new LinkedHashMap<>())
+        .computeIfAbsent(memory, name -> new ArrayList<>())
+        .add(result);
   }
 
   /** What became of the requests to the pool; nothing of other memory. */
@@ -166,15 +251,16 @@ public final class LoadMain implements Runnable {
         grown.applyAsDouble("process_minor_faults_total") / run.requests(),
         grown.applyAsDouble("jvm_gc_collections_total"),
         grown.applyAsDouble("jvm_gc_seconds_total") * 1e3,
-        after.get("process_resident_memory_bytes") / (1 << 20));
+        after.get("process_resident_memory_bytes") / (1 << 20),
+        after.get("process_resident_peak_bytes") / (1 << 20));
   }
 
-  private void print(String model, Map<MemoryKind, List<Row>> byKind) {
+  private void print(String model, Map<String, List<Row>> byMemory) {
     System.out.printf(
         Locale.ROOT,
-        "%n%s%n%-9s %9s %10s %10s %10s %14s %14s %9s %9s %8s%n",
+        "%n%s%n%-9s %9s %10s %10s %10s %14s %14s %9s %9s %8s %8s%n",
         model,
-        "allocator",
+        "memory",
         "requests/s",
         "p50 us",
         "p99 us",
@@ -183,13 +269,14 @@ public final class LoadMain implements Runnable {
         "faults/request",
         "GC pauses",
         "GC ms",
-        "RSS MiB");
-    for (MemoryKind kind : kinds) {
-      List<Row> rows = byKind.get(kind);
+        "RSS MiB",
+        "peak MiB");
+    for (String memory : memories) {
+      List<Row> rows = byMemory.get(memory);
       System.out.printf(
           Locale.ROOT,
-          "%-9s %10.0f %10.0f %10.0f %10.0f %14.0f %14.2f %9.0f %9.0f %8.0f%n",
-          kind.name().toLowerCase(Locale.ROOT),
+          "%-9s %10.0f %10.0f %10.0f %10.0f %14.0f %14.2f %9.0f %9.0f %8.0f %8.0f%n",
+          memory,
           median(rows, Row::perSecond),
           median(rows, Row::p50Micros),
           median(rows, Row::p99Micros),
@@ -198,27 +285,28 @@ public final class LoadMain implements Runnable {
           median(rows, Row::faultsPerRequest),
           median(rows, Row::collections),
           median(rows, Row::collectionMillis),
-          median(rows, Row::residentMib));
+          median(rows, Row::residentMib),
+          median(rows, Row::peakMib));
     }
   }
 
-  private void printWrk(String model, Map<MemoryKind, List<WrkRun>> byKind) {
+  private void printWrk(String model, Map<String, List<WrkRun>> byMemory) {
     System.out.printf(
         Locale.ROOT,
         "%n%s, by wrk, %d s%n%-9s %10s %10s %10s %10s%n",
         model,
         wrkSeconds,
-        "allocator",
+        "memory",
         "requests/s",
         "p50 us",
         "p99 us",
         "p99.9 us");
-    for (MemoryKind kind : kinds) {
-      List<WrkRun> runs = byKind.get(kind);
+    for (String memory : memories) {
+      List<WrkRun> runs = byMemory.get(memory);
       System.out.printf(
           Locale.ROOT,
           "%-9s %10.0f %10.0f %10.0f %10.0f%n",
-          kind.name().toLowerCase(Locale.ROOT),
+          memory,
           median(runs, WrkRun::perSecond),
           median(runs, WrkRun::p50Micros),
           median(runs, WrkRun::p99Micros),

@@ -22,12 +22,26 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
   private static final int DIGITS = 3;
   private static final long MAX_NANOS = 60_000_000_000L;
 
+  /** What is sent, and what must come back. Threading: any thread. */
+  interface Traffic {
+
+    /** Sends a request and reads its answer. */
+    Answer exchange(LoadClient client, long number) throws IOException;
+
+    /**
+     * Looks at an answer.
+     *
+     * @throws IOException if it is another than expected
+     */
+    void check(long number, Answer answer) throws IOException;
+  }
+
   /**
    * What is sent, by every connection, and the elements that must come back.
    *
    * <p>Threading: the arrays are not written.
    */
-  static final class Load {
+  static final class Load implements Traffic {
     private final byte[] request;
     private final byte[] expected;
 
@@ -45,6 +59,18 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
 
     byte[] expected() {
       return expected.clone();
+    }
+
+    @Override
+    public Answer exchange(LoadClient client, long number) throws IOException {
+      return client.send(request);
+    }
+
+    @Override
+    public void check(long number, Answer answer) throws IOException {
+      if (!Arrays.equals(expected, elements(answer))) {
+        throw new IOException("an answer has other elements than the first");
+      }
     }
   }
 
@@ -64,10 +90,10 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
    *
    * @throws IOException if one fails, or its answer is another than expected
    */
-  static LoadRun of(URI server, Load load, int connections, long requests, long seconds)
+  static LoadRun of(URI server, Traffic load, int connections, long requests, long seconds)
       throws IOException, InterruptedException {
     Histogram latencies = new ConcurrentHistogram(MAX_NANOS, DIGITS);
-    AtomicLong left = new AtomicLong(requests);
+    AtomicLong next = new AtomicLong();
     AtomicReference<IOException> failure = new AtomicReference<>();
     long begin = System.nanoTime();
     long deadline = begin + seconds * 1_000_000_000L;
@@ -77,8 +103,10 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
           new Thread(
               () -> {
                 try (LoadClient client = new LoadClient(server)) {
-                  while (left.getAndDecrement() > 0 && System.nanoTime() < deadline) {
-                    exchange(client, load, latencies);
+                  long number = next.getAndIncrement();
+                  while (number < requests && System.nanoTime() < deadline) {
+                    exchange(client, load, number, latencies);
+                    number = next.getAndIncrement();
                   }
                 } catch (IOException e) {
                   failure.set(e);
@@ -95,13 +123,11 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
     return new LoadRun(latencies.getTotalCount(), System.nanoTime() - begin, latencies);
   }
 
-  private static void exchange(LoadClient client, Load load, Histogram latencies)
+  private static void exchange(LoadClient client, Traffic load, long number, Histogram latencies)
       throws IOException {
     long sent = System.nanoTime();
-    Answer answer = client.send(load.request);
+    Answer answer = load.exchange(client, number);
     latencies.recordValue(Math.min(System.nanoTime() - sent, MAX_NANOS));
-    if (!Arrays.equals(load.expected, elements(answer))) {
-      throw new IOException("an answer has other elements than the first");
-    }
+    load.check(number, answer);
   }
 }

@@ -3,10 +3,8 @@ package io.prmalloc.example;
 import ai.onnxruntime.OrtException;
 import io.netty.buffer.ByteBuf;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.onnxruntime.Inference;
 import io.prmalloc.onnxruntime.InferenceBuilder;
 import io.prmalloc.onnxruntime.TensorSpec;
-import io.prmalloc.onnxruntime.TensorView;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -133,14 +131,14 @@ final class RequestBody implements AutoCloseable {
    * @return the caller's
    * @throws Refusal if the request is wrong, or there is no memory
    */
-  Inference open() throws Refusal, OrtException {
+  ModelRun open() throws Refusal, OrtException {
     if (header == null) {
       check();
       checkElements();
     }
-    Inference inference;
+    ModelRun run;
     try {
-      inference = builder.open();
+      run = model.open(builder, header);
     } catch (IllegalArgumentException unfit) {
       throw Refusal.badRequest(unfit.getMessage());
     } catch (OutOfNativeMemoryException | OutOfMemoryError full) {
@@ -149,19 +147,19 @@ final class RequestBody implements AutoCloseable {
     boolean filled = false;
     try {
       for (RequestHeader.Input input : header.inputs()) {
-        fill(inference.input(input.name()), input);
+        fill(run.input(input.name()), input);
       }
       filled = true;
-      return inference;
+      return run;
     } finally {
       close();
       if (!filled) {
-        inference.close();
+        run.close();
       }
     }
   }
 
-  private void fill(TensorView tensor, RequestHeader.Input input) throws Refusal {
+  private void fill(TensorBytes tensor, RequestHeader.Input input) throws Refusal {
     if (input.data() != null) {
       JsonElements.read(input.data(), tensor);
     } else {
@@ -191,6 +189,7 @@ final class RequestBody implements AutoCloseable {
     Set<String> given = new HashSet<>();
     long total = 0;
     for (RequestHeader.Input input : header.inputs()) {
+      model.checkShape(input);
       builder.input(input.name(), input.shape().stream().mapToLong(Long::longValue).toArray());
       if (!given.add(input.name())) {
         throw Refusal.badRequest("input " + input.name() + " is given twice");

@@ -9,8 +9,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
-import io.prmalloc.onnxruntime.Inference;
-import io.prmalloc.onnxruntime.TensorView;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,21 +24,21 @@ record ResponseBody(ByteBuf content, int jsonBytes) {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   static ResponseBody of(
-      ServedModel model, RequestHeader header, Inference inference, ByteBufAllocator buffers) {
+      ServedModel model, RequestHeader header, ModelRun run, ByteBufAllocator buffers) {
     ObjectNode root = JsonNodeFactory.instance.objectNode();
     root.put("model_name", model.name()).put("model_version", "1");
     if (header.id() != null) {
       root.put("id", header.id());
     }
     List<ByteBuf> elements = new ArrayList<>();
-    for (TensorView output : inference.outputs()) {
+    for (TensorBytes output : run.outputs()) {
       ObjectNode node = root.withArray("outputs").addObject();
       node.put("name", output.name()).put("datatype", ServedModel.datatype(output.type()));
       for (long size : output.shape()) {
         node.withArray("shape").add(size);
       }
       if (isBinary(header, output.name())) {
-        node.putObject("parameters").put("binary_data_size", output.sizeBytes());
+        node.putObject("parameters").put("binary_data_size", output.bytes().remaining());
         elements.add(Unpooled.wrappedBuffer(output.bytes()));
       } else {
         JsonElements.write(output, node.putArray("data"));

@@ -5,14 +5,29 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Starts an {@link InferenceServer} and lets it run until the process is told to end. */
 @Command(
     name = "server",
     mixinStandardHelpOptions = true,
-    description = "Serves two small networks over KServe's v2 protocol.")
+    description = "Serves two small networks, or a model, over KServe's v2 protocol.")
 public final class ServerMain implements Runnable {
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ModelFileOptions model = new ModelFileOptions();
+
+  @Option(
+      names = "--engine-memory",
+      description =
+          "where tensors between operators lie: ${COMPLETION-CANDIDATES} (default"
+              + " ${DEFAULT-VALUE})")
+  private EngineMemory engine = EngineMemory.OWN;
 
   @Option(
       names = "--allocator",
@@ -63,19 +78,18 @@ public final class ServerMain implements Runnable {
   private long answerSeconds = ServerTimeouts.DEFAULT.answer().toSeconds();
 
   public static void main(String[] arguments) {
-    int exitCode =
-        new CommandLine(new ServerMain())
-            .setCaseInsensitiveEnumValuesAllowed(true)
-            .execute(arguments);
-    System.exit(exitCode);
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new ServerMain()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   @Override
   public void run() {
     CountDownLatch ended = new CountDownLatch(1);
     try {
-      InferenceServer server =
-          new InferenceServer(new ServerOptions(memory, port, workers, limits()));
+      InferenceServer server = serve();
       Runtime.getRuntime()
           .addShutdownHook(
               new Thread(
@@ -84,10 +98,20 @@ public final class ServerMain implements Runnable {
                     System.out.println("nothing lost");
                     ended.countDown();
                   }));
-      System.out.println("serving small and large at " + server.address() + " with " + memory);
+      System.out.printf(
+          "serving at %s with %s, in the engine %s%n", server.address(), memory, engine);
       ended.await();
     } catch (OrtException | InterruptedException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  private InferenceServer serve() throws OrtException {
+    try {
+      return new InferenceServer(
+          new ServerOptions(memory, engine, model.toModelFile(), port, workers, limits()));
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
     }
   }
 

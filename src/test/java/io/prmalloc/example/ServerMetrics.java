@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.os.OperatingSystem;
 import io.prmalloc.os.ResourceUsage;
+import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.PoolStats;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -46,7 +47,7 @@ final class ServerMetrics {
     inferences.increment();
   }
 
-  String page(ServerMemory memory, int inFlight) {
+  String page(ServerMemory memory, ServerEngine engine, int inFlight) {
     StringBuilder page = new StringBuilder(4096);
     type(page, "inference_responses_total", "counter", "Responses by class of status.");
     for (int i = 2; i < CLASSES; i++) {
@@ -63,6 +64,7 @@ final class ServerMetrics {
     sample(page, "inference_seconds_count", inferences.sum());
     gauge(page, "inference_requests_in_flight", "Requests begun and not answered.", inFlight);
     memory(page, memory);
+    engine(page, engine);
     process(page);
     return page.toString();
   }
@@ -94,6 +96,15 @@ final class ServerMetrics {
     }
   }
 
+  private static void engine(StringBuilder page, ServerEngine engine) {
+    if (engine.allocator() != null) {
+      EngineStats stats = engine.allocator().stats();
+      gauge(page, "engine_tensor_bytes_in_use", "Bytes between operators.", stats.tensorBytes());
+      counter(page, "engine_requests_total", "Requests of the engine.", stats.requests());
+      counter(page, "engine_overruns_total", "Those beyond the pool's limit.", stats.overruns());
+    }
+  }
+
   private static void process(StringBuilder page) {
     ResourceUsage usage = OperatingSystem.processUsage();
     gauge(
@@ -101,6 +112,11 @@ final class ServerMetrics {
         "process_resident_memory_bytes",
         "Memory of the process.",
         OperatingSystem.residentBytes());
+    gauge(
+        page,
+        "process_resident_peak_bytes",
+        "The most memory the process ever had.",
+        usage.peakResidentBytes());
     counter(page, "process_minor_faults_total", "Minor page faults.", usage.minorFaults());
     counter(page, "process_major_faults_total", "Major page faults.", usage.majorFaults());
     if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {

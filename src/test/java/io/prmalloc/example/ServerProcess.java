@@ -28,6 +28,13 @@ final class ServerProcess implements AutoCloseable {
   private final URI address;
 
   ServerProcess(MemoryKind memory, int workers) throws IOException {
+    this(memory, workers, List.of());
+  }
+
+  /**
+   * @param more options of {@link ServerMain}
+   */
+  ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // A heap that is all there from the start: page faults are those of other memory then.
@@ -43,6 +50,7 @@ final class ServerProcess implements AutoCloseable {
             "--port=0",
             "--workers=" + workers,
             "--allocator=" + memory.name().toLowerCase(Locale.ROOT)));
+    command.addAll(more);
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     output =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
