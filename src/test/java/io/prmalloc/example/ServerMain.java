@@ -87,23 +87,16 @@ public final class ServerMain implements Runnable {
 
   @Override
   public void run() {
-    CountDownLatch ended = new CountDownLatch(1);
-    try {
-      InferenceServer server = serve();
-      Runtime.getRuntime()
-          .addShutdownHook(
-              new Thread(
-                  () -> {
-                    server.close();
-                    System.out.println("nothing lost");
-                    ended.countDown();
-                  }));
+    CountDownLatch toEnd = new CountDownLatch(1);
+    try (InferenceServer server = serve()) {
+      EndSignals.handle(toEnd::countDown);
       System.out.printf(
           "serving at %s with %s, in the engine %s%n", server.address(), memory, engine);
-      ended.await();
+      toEnd.await();
     } catch (OrtException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
+    System.out.println("nothing lost");
   }
 
   private InferenceServer serve() throws OrtException {
