@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -248,6 +249,21 @@ class OpenShapeTest {
       try (InferenceServer server = serve(engine, MemoryKind.POOL)) {
         LoadRun.of(server.address(), load.withSeed(2), 2, 50, 60);
         assertEquals(100, LoadRun.of(server.address(), load, 2, 100, 60).requests());
+      }
+    }
+  }
+
+  /** Closing the process throws unless its last word is that nothing was lost. */
+  @Test
+  void shouldEndWithNothingLostWhenTheProcessIsToldTo() throws Exception {
+    ModelFile model = new ModelFile(file, List.of(ShapeRange.parse(RANGE)));
+    ShapedLoad load = new ShapedLoad("model", model.shapes(), 1);
+    for (String engine : new String[] {"shared", "pool"}) {
+      List<String> more = new ArrayList<>(ModelFileOptions.arguments(model));
+      more.add("--engine-memory=" + engine);
+      try (ServerProcess server = new ServerProcess(MemoryKind.POOL, 2, more)) {
+        assertEquals(50, LoadRun.of(server.address(), load, 2, 50, 60).requests());
+        assertTrue(server.metrics().get("process_resident_peak_bytes") > 0);
       }
     }
   }
