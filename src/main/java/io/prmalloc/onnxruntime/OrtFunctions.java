@@ -2,6 +2,7 @@ package io.prmalloc.onnxruntime;
 
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtSession;
 import com.sun.jna.Function;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
@@ -34,6 +35,8 @@ final class OrtFunctions {
   private static final int CREATE_ARENA_CFG_V2 = 164;
   private static final int REGISTER_ALLOCATOR = 176;
   private static final int UNREGISTER_ALLOCATOR = 177;
+
+  private static final String USE_ENVIRONMENT_ALLOCATORS = "session.use_env_allocators";
 
   /** {@code OrtDeviceAllocator}. */
   static final int DEVICE_ALLOCATOR = 0;
@@ -75,6 +78,14 @@ final class OrtFunctions {
               + " keeps the address of its C API elsewhere; "
               + tried(),
           e);
+    }
+  }
+
+  /** Lets sessions take the environment's allocators. */
+  static void useEnvironmentAllocators(OrtSession.SessionOptions options) throws OrtException {
+    // ONNX Runtime warns of an entry that is there.
+    if (!"1".equals(options.getConfigEntries().get(USE_ENVIRONMENT_ALLOCATORS))) {
+      options.addConfigEntry(USE_ENVIRONMENT_ALLOCATORS, "1");
     }
   }
 

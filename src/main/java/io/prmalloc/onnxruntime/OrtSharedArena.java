@@ -131,7 +131,7 @@ public final class OrtSharedArena implements AutoCloseable {
    * @throws OrtException if ONNX Runtime refuses
    */
   public OrtSession.SessionOptions join(OrtSession.SessionOptions options) throws OrtException {
-    options.addConfigEntry("session.use_env_allocators", "1");
+    OrtFunctions.useEnvironmentAllocators(options);
     return options;
   }
 
