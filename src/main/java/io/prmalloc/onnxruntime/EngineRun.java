@@ -1,10 +1,12 @@
 package io.prmalloc.onnxruntime;
 
+import ai.onnxruntime.OnnxTensorLike;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.EngineStats;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -14,8 +16,7 @@ import java.util.function.Supplier;
  *
  * <pre>{@code
  * try (EngineRun run = allocator.openRun("detector");
- *     OrtSession.Result result = session.run(inputs, run.options())) {
- *   run.check();
+ *     OrtSession.Result result = run.run(session, inputs)) {
  *   answer(result);
  * }
  * }</pre>
@@ -32,7 +33,12 @@ public final class EngineRun implements AutoCloseable {
   private final ScopedMemoryCollector step;
   private final Supplier<EngineStats> stats;
   private final long start = FlightEvents.engineRunStart();
-  private String refusal;
+  private boolean closed;
+
+  /** 0 if nothing was refused. */
+  private long refusedBytes;
+
+  private Throwable refusal;
 
   EngineRun(ScopedMemoryCollector step, OrtSession.RunOptions given, Supplier<EngineStats> stats)
       throws OrtException {
@@ -48,17 +54,56 @@ public final class EngineRun implements AutoCloseable {
     return CURRENT.get();
   }
 
-  /** To be given to the session's {@code run}. Threading: the thread that opened the run. */
+  /**
+   * For other ways to run the session than {@link #run}; {@link #check} afterwards.
+   *
+   * <p>Threading: the thread that opened the run.
+   */
   public OrtSession.RunOptions options() {
     return options;
   }
 
-  /** Ends the run at the next operator. Called by the engine. */
-  void refuse(String why) throws OrtException {
-    if (refusal == null) {
-      refusal = why;
-      options.setTerminate(true);
+  /**
+   * Runs a session with the options of this run.
+   *
+   * <p>Threading: the thread that opened the run.
+   *
+   * @param inputs as the session's own {@code run} takes them
+   * @return to be closed
+   * @throws OrtException if ONNX Runtime fails, or memory was refused; the message names the limit
+   */
+  public OrtSession.Result run(OrtSession session, Map<String, ? extends OnnxTensorLike> inputs)
+      throws OrtException {
+    OrtSession.Result result;
+    try {
+      result = session.run(inputs, options);
+    } catch (OrtException failure) {
+      throw refused(failure);
     }
+    if (refusedBytes != 0) {
+      result.close();
+      check();
+    }
+    return result;
+  }
+
+  /**
+   * Ends the run at the next operator. Called by the engine, maybe where there is no heap left.
+   *
+   * @return false if that was done already
+   */
+  boolean refuse(long bytes) throws OrtException {
+    if (refusedBytes != 0) {
+      return false;
+    }
+    refusedBytes = bytes;
+    options.setTerminate(true);
+    return true;
+  }
+
+  /** Says why. */
+  void because(Throwable why) {
+    refusal = why;
   }
 
   /**
@@ -69,17 +114,22 @@ public final class EngineRun implements AutoCloseable {
    * @throws OrtException if so; the message names the limit
    */
   public void check() throws OrtException {
-    if (refusal != null) {
+    if (refusedBytes != 0) {
       throw refused(null);
     }
   }
 
   /** What to throw for what the session's {@code run} threw. */
   OrtException refused(OrtException thrown) {
-    if (refusal == null) {
+    if (refusedBytes == 0) {
       return thrown;
     }
-    OrtException result = new OrtException("the run was ended: " + refusal);
+    OrtException result =
+        new OrtException(
+            "the run was ended, for it was refused "
+                + refusedBytes
+                + " bytes"
+                + (refusal == null ? "" : ": " + refusal.getMessage()));
     if (thrown != null) {
       result.addSuppressed(thrown);
     }
@@ -87,12 +137,16 @@ public final class EngineRun implements AutoCloseable {
   }
 
   /**
-   * Ends the step. The options can be used again if they were given.
+   * Ends the step. The options can be used again if they were given. Nothing the second time.
    *
    * <p>Threading: the thread that opened the run.
    */
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     if (outer == null) {
       CURRENT.remove();
     } else {
@@ -101,7 +155,7 @@ public final class EngineRun implements AutoCloseable {
     try {
       if (ownsOptions) {
         options.close();
-      } else if (refusal != null) {
+      } else if (refusedBytes != 0) {
         options.setTerminate(false);
       }
     } catch (OrtException e) {

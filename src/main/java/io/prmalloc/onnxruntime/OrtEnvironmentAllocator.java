@@ -4,19 +4,16 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import com.sun.jna.Pointer;
+import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
-import io.prmalloc.SubAllocator;
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.os.OperatingSystem;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.lang.System.Logger.Level;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The pool inside ONNX Runtime: the tensors between a session's operators come from it, and no
@@ -46,7 +43,6 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
       System.getLogger(OrtEnvironmentAllocator.class.getName());
 
   private static final String ENGINE = "onnxruntime";
-  private static final String USE_ENVIRONMENT_ALLOCATORS = "session.use_env_allocators";
 
   /** Guarded by the class; read by any thread. */
   private static volatile OrtEnvironmentAllocator installed;
@@ -56,18 +52,15 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
   private final OrtFunctions functions;
   private final Pointer memoryInfo;
 
-  /** Weights, and what lies beyond the limit. */
-  private final SubAllocator outside = SubAllocator.posixMemalign();
+  private final OutsideMemory weights = new OutsideMemory();
 
-  private final Map<Long, MemoryRegion> weights = new ConcurrentHashMap<>();
-  private final Map<Long, MemoryRegion> beyond = new ConcurrentHashMap<>();
+  /** What lies beyond the limit. */
+  private final OutsideMemory beyond = new OutsideMemory();
 
-  private final LongAdder requests = new LongAdder();
-  private final LongAdder tensors = new LongAdder();
-  private final LongAdder tensorBytes = new LongAdder();
-  private final AtomicLong weightBytes = new AtomicLong();
-  private final AtomicLong overrunBytes = new AtomicLong();
-  private final AtomicLong overrunPeakBytes = new AtomicLong();
+  // No LongAdder, which may want heap when memory was taken already.
+  private final AtomicLong requests = new AtomicLong();
+  private final AtomicLong tensors = new AtomicLong();
+  private final AtomicLong tensorBytes = new AtomicLong();
   private final AtomicLong overruns = new AtomicLong();
 
   /** How many sessions the thread is making. */
@@ -137,7 +130,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
    * @throws OrtException if ONNX Runtime refuses
    */
   public OrtSession.SessionOptions join(OrtSession.SessionOptions options) throws OrtException {
-    options.addConfigEntry(USE_ENVIRONMENT_ALLOCATORS, "1");
+    OrtFunctions.useEnvironmentAllocators(options);
     options.setMemoryPatternOptimization(false);
     return options;
   }
@@ -172,21 +165,21 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
 
   /** Makes a session in a way of the caller's. */
   @FunctionalInterface
-  public interface SessionMaker<T> {
+  public interface SessionMaker<T, E extends Exception> {
     /** Makes it. Threading: the caller of {@link #making}. */
-    T make() throws OrtException;
+    T make() throws E;
   }
 
   /**
    * Has something done that makes sessions: what ONNX Runtime asks for meanwhile on this thread are
-   * weights. For those whose sessions others make.
+   * weights. For those whose sessions others make, such as DJL.
    *
    * <p>Threading: any thread.
    *
    * @return what the maker returns
-   * @throws OrtException if the maker throws it
+   * @throws E if the maker throws it
    */
-  public <T> T making(SessionMaker<T> maker) throws OrtException {
+  public <T, E extends Exception> T making(SessionMaker<T, E> maker) throws E {
     int[] depth = making.get();
     depth[0]++;
     try {
@@ -222,13 +215,13 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
   public EngineStats stats() {
     return new EngineStats(
         ENGINE,
-        tensorBytes.sum(),
-        tensors.sum(),
-        weightBytes.get(),
-        overrunBytes.get(),
-        overrunPeakBytes.get(),
+        tensorBytes.get(),
+        tensors.get(),
+        weights.bytes(),
+        beyond.bytes(),
+        beyond.peakBytes(),
         overruns.get(),
-        requests.sum());
+        requests.get());
   }
 
   /**
@@ -259,33 +252,35 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
 
     @Override
     public long allocate(long self, long bytes) {
+      requests.incrementAndGet();
+      if (bytes == 0) {
+        return 0;
+      }
+      Throwable refused = null;
       try {
-        requests.increment();
-        if (bytes == 0) {
-          return 0;
-        }
         if (making.get()[0] > 0) {
-          return takeOutside(bytes, weights, weightBytes);
+          return weights.take(bytes);
         }
         long address = pool.allocateRaw(Allocator.DEFAULT_ALIGNMENT, bytes);
-        tensors.increment();
-        tensorBytes.add(bytes);
-        return address;
-      } catch (Throwable refused) {
-        return allocateBeyond(bytes, refused);
+        if (address != 0) {
+          tensors.incrementAndGet();
+          tensorBytes.addAndGet(bytes);
+          return address;
+        }
+      } catch (Throwable failure) {
+        refused = failure;
       }
+      return allocateBeyond(bytes, refused);
     }
 
     @Override
     public void free(long self, long address) {
       try {
-        if (address != 0
-            && !giveBack(address, weights, weightBytes)
-            && !giveBack(address, beyond, overrunBytes)) {
+        if (address != 0 && !weights.giveBack(address) && !beyond.giveBack(address)) {
           long bytes = pool.requestedSize(address);
           pool.deallocateRaw(address);
-          tensors.decrement();
-          tensorBytes.add(-bytes);
+          tensors.decrementAndGet();
+          tensorBytes.addAndGet(-bytes);
         }
       } catch (Throwable failure) {
         log("memory of ONNX Runtime's was not taken back", failure);
@@ -298,50 +293,38 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
     }
   }
 
-  /** Null would end the process. */
+  /**
+   * Null would end the process.
+   *
+   * @param refused what the pool threw; null if it has no memory
+   */
   private long allocateBeyond(long bytes, Throwable refused) {
+    long address = 0;
     try {
-      overruns.incrementAndGet();
+      address = beyond.take(bytes);
+      // Counted at 1, 2, 4 and so on, for a run that cannot be ended goes on and on.
+      boolean toBeLogged = Long.bitCount(overruns.incrementAndGet()) == 1;
       EngineRun run = EngineRun.current();
-      if (run == null) {
-        log("ONNX Runtime goes beyond the pool's limit in a run that cannot be ended", refused);
-      } else {
-        run.refuse(bytes + " bytes were refused: " + refused.getMessage());
+      if (run != null && run.refuse(bytes)) {
+        run.because(refused == null ? whyRefused(bytes) : refused);
+      } else if (run == null && toBeLogged) {
+        log(
+            "ONNX Runtime goes beyond the pool's limit in a run that cannot be ended",
+            refused == null ? whyRefused(bytes) : refused);
       }
     } catch (Throwable failure) {
-      log("a run of ONNX Runtime was not ended", failure);
+      log("memory of ONNX Runtime's was refused", failure);
     }
-    try {
-      long address = takeOutside(bytes, beyond, overrunBytes);
-      overrunPeakBytes.accumulateAndGet(overrunBytes.get(), Math::max);
-      return address;
-    } catch (Throwable failure) {
-      log("no memory for ONNX Runtime, which ends the process", failure);
-      return 0;
-    }
-  }
-
-  private long takeOutside(long bytes, Map<Long, MemoryRegion> kept, AtomicLong counter) {
-    MemoryRegion region = outside.alloc(Allocator.DEFAULT_ALIGNMENT, bytes);
-    long address = region.address();
-    try {
-      kept.put(address, region);
-    } catch (Throwable failure) {
-      outside.free(region);
-      throw failure;
-    }
-    counter.addAndGet(region.sizeBytes());
     return address;
   }
 
-  private boolean giveBack(long address, Map<Long, MemoryRegion> kept, AtomicLong counter) {
-    MemoryRegion region = kept.isEmpty() ? null : kept.remove(address);
-    if (region == null) {
-      return false;
+  /** An address tells nothing of who refused it; a handle does. */
+  private Throwable whyRefused(long bytes) {
+    try (Allocation again = pool.allocate(bytes)) {
+      return new OutOfNativeMemoryException(bytes, again.sizeBytes(), -1, null);
+    } catch (RuntimeException refused) {
+      return refused;
     }
-    counter.addAndGet(-region.sizeBytes());
-    outside.free(region);
-    return true;
   }
 
   private static void log(String what, Throwable why) {

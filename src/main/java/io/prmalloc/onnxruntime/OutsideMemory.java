@@ -1,0 +1,92 @@
+package io.prmalloc.onnxruntime;
+
+import com.sun.jna.Native;
+import io.prmalloc.Allocator;
+import org.agrona.collections.Long2LongHashMap;
+
+/**
+ * Memory of the C library for an engine that must not be refused: of any size, and without need of
+ * the Java heap as long as no more than a thousand blocks are out.
+ *
+ * <p>Threading: any thread.
+ */
+final class OutsideMemory {
+
+  private static final int ROOM = 2048;
+  private static final float LOAD_FACTOR = 0.5f;
+  private static final long ALIGNMENT = Allocator.DEFAULT_ALIGNMENT;
+
+  /** No address, and no size. */
+  private static final long NONE = -1;
+
+  // By the address that is out, under the lock.
+  private final Long2LongHashMap starts = new Long2LongHashMap(ROOM, LOAD_FACTOR, NONE);
+  private final Long2LongHashMap sizes = new Long2LongHashMap(ROOM, LOAD_FACTOR, NONE);
+
+  /** Written under the lock. */
+  private volatile long bytes;
+
+  private volatile long peakBytes;
+
+  /** Bytes that are out, as asked for. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** The most of them at a time. */
+  long peakBytes() {
+    return peakBytes;
+  }
+
+  /**
+   * Takes memory.
+   *
+   * @return the address; 0 if the C library has none
+   */
+  long take(long size) {
+    long start = Native.malloc(Math.addExact(size, ALIGNMENT));
+    if (start == 0) {
+      return 0;
+    }
+    boolean taken = false;
+    try {
+      long address = (start + ALIGNMENT - 1) & -ALIGNMENT;
+      enter(address, start, size);
+      taken = true;
+      return address;
+    } finally {
+      if (!taken) {
+        Native.free(start);
+      }
+    }
+  }
+
+  private synchronized void enter(long address, long start, long size) {
+    sizes.put(address, size);
+    // What counts comes last: there is nothing to be undone if a map cannot grow.
+    starts.put(address, start);
+    bytes += size;
+    peakBytes = Math.max(peakBytes, bytes);
+  }
+
+  /** Gives memory back; false if it is not from here. */
+  boolean giveBack(long address) {
+    if (bytes == 0) {
+      return false;
+    }
+    long start = remove(address);
+    if (start == NONE) {
+      return false;
+    }
+    Native.free(start);
+    return true;
+  }
+
+  private synchronized long remove(long address) {
+    long start = starts.remove(address);
+    if (start != NONE) {
+      bytes -= sizes.remove(address);
+    }
+    return start;
+  }
+}
