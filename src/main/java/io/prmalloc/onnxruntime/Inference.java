@@ -168,7 +168,7 @@ public final class Inference implements AutoCloseable {
 
   private void runStep(OrtEnvironmentAllocator engine, OrtSession.RunOptions options)
       throws OrtException {
-    try (EngineRun run = engine.openRun(model, options)) {
+    try (EngineRun run = engine.openRun(model.stepKey(), options)) {
       try {
         runSession(run.options());
       } catch (OrtException failure) {

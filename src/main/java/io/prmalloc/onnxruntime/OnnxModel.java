@@ -34,6 +34,7 @@ public final class OnnxModel {
   private final TensorMemory memory;
   private final Map<String, TensorSpec> inputs;
   private final Map<String, TensorSpec> outputs;
+  private final Object stepKey;
 
   private OnnxModel(OrtEnvironment environment, OrtSession session, TensorMemory memory)
       throws OrtException {
@@ -42,6 +43,7 @@ public final class OnnxModel {
     this.memory = Objects.requireNonNull(memory, "memory");
     this.inputs = specs(session.getInputInfo().values());
     this.outputs = specs(session.getOutputInfo().values());
+    this.stepKey = List.of(inputs(), outputs());
   }
 
   /**
@@ -93,6 +95,11 @@ public final class OnnxModel {
   /** Begins a request. Threading: any thread. */
   public InferenceBuilder inference() {
     return new InferenceBuilder(this, inputs, outputs);
+  }
+
+  /** Equal for sessions of the same model, so what was learnt of one serves the next. */
+  Object stepKey() {
+    return stepKey;
   }
 
   OrtEnvironment environment() {
