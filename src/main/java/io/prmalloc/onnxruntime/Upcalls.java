@@ -1,9 +1,9 @@
 package io.prmalloc.onnxruntime;
 
 import com.sun.jna.Callback;
-import com.sun.jna.CallbackReference;
 import com.sun.jna.CallbackThreadInitializer;
 import com.sun.jna.Native;
+import com.sun.jna.Platform;
 import com.sun.jna.Pointer;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -77,18 +77,31 @@ final class Upcalls {
   }
 
   private static void fill(Pointer struct, EngineCalls calls) {
-    set(struct, ALLOC, (Allocate) calls::allocate);
-    set(struct, RESERVE, (Allocate) calls::allocate);
-    set(struct, FREE, (Free) calls::free);
-    set(struct, INFO, (Info) calls::info);
+    Allocate allocate = calls::allocate;
+    Free free = calls::free;
+    Info info = calls::info;
+    for (Callback callback : List.of(allocate, free, info)) {
+      // JNA would attach and detach a thread of the engine's at each call.
+      Native.setCallbackThreadInitializer(
+          callback, new CallbackThreadInitializer(true, false, "prmalloc-engine"));
+      keep(callback);
+    }
+    struct.setLong(ALLOC, Direct.llabs(allocate));
+    struct.setLong(RESERVE, Direct.llabs(allocate));
+    struct.setLong(FREE, Direct.llabs(free));
+    struct.setLong(INFO, Direct.llabs(info));
   }
 
-  private static void set(Pointer struct, int offset, Callback callback) {
-    // JNA would attach and detach a thread of the engine's at each call.
-    Native.setCallbackThreadInitializer(
-        callback, new CallbackThreadInitializer(true, false, "prmalloc-engine"));
-    keep(callback);
-    struct.setPointer(offset, CallbackReference.getFunctionPointer(callback));
+  /**
+   * JNA calls a callback without boxes, and so without heap, only where it was handed to a function
+   * that is mapped directly. This one hands its address back: it is positive.
+   */
+  private static final class Direct {
+    static {
+      Native.register(Direct.class, Platform.C_LIBRARY_NAME);
+    }
+
+    static native long llabs(Callback callback);
   }
 
   private static synchronized void keep(Object value) {
