@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ai.onnxruntime.OrtEnvironment;
+import io.prmalloc.example.OpenNetwork;
 import io.prmalloc.os.ChildJvm;
 import java.io.File;
 import java.nio.file.Files;
@@ -68,24 +70,64 @@ class ModulePathTest {
       }
       """;
 
+  private static final String ENGINE =
+      """
+      package app;
+
+      import ai.onnxruntime.*;
+      import io.prmalloc.onnxruntime.*;
+      import io.prmalloc.pool.TensorPoolAllocator;
+      import java.nio.FloatBuffer;
+      import java.util.Map;
+
+      public class Main {
+        public static void main(String[] arguments) throws Exception {
+          OrtEnvironment environment = OrtEnvironment.getEnvironment();
+          try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build();
+              var engine = OrtEnvironmentAllocator.install(environment, pool);
+              var options = new OrtSession.SessionOptions();
+              OrtSession session = engine.createSession(arguments[0], options);
+              OnnxTensor input =
+                  OnnxTensor.createTensor(
+                      environment, FloatBuffer.allocate(640), new long[] {1, 10, 64})) {
+            for (int i = 0; i < 3; i++) {
+              try (EngineRun run = engine.openRun("module");
+                  OrtSession.Result result = run.run(session, Map.of("in", input))) {
+                if (result.size() != 1 || engine.stats().tensors() == 0) {
+                  throw new AssertionError(engine.stats());
+                }
+              }
+            }
+          }
+          System.out.print("done");
+        }
+      }
+      """;
+
   @TempDir private Path directory;
   private String modulePath;
 
   @BeforeEach
-  void compile() throws Exception {
+  void compileServer() throws Exception {
+    compile("module m { requires io.prmalloc; }", SERVER);
+  }
+
+  private void compile(String moduleSource, String mainSource, Path... more) throws Exception {
     Path ours = CoreAloneTest.placeOf(Allocator.class);
     assumeTrue(
         !Files.isDirectory(ours) || Files.exists(ours.resolve("module-info.class")),
         "the classes were compiled without their module");
     Path sources = Files.createDirectories(directory.resolve("sources/app"));
     Path module = sources.resolveSibling("module-info.java");
-    Files.writeString(module, "module m { requires io.prmalloc; }");
-    Path main = Files.writeString(sources.resolve("Main.java"), SERVER);
+    Files.writeString(module, moduleSource);
+    Path main = Files.writeString(sources.resolve("Main.java"), mainSource);
     String needed =
-        Stream.of(
-                ours,
-                CoreAloneTest.placeOf(DirectBuffer.class),
-                CoreAloneTest.placeOf(com.sun.jna.Native.class))
+        Stream.concat(
+                Stream.of(
+                    ours,
+                    CoreAloneTest.placeOf(DirectBuffer.class),
+                    CoreAloneTest.placeOf(com.sun.jna.Native.class)),
+                Stream.of(more))
             .map(Path::toString)
             .collect(Collectors.joining(File.pathSeparator));
     Path classes = directory.resolve("classes");
@@ -95,7 +137,8 @@ class ModulePathTest {
             classes.toString(),
             "-p",
             needed,
-            "-Xlint:all",
+            // ONNX Runtime is an automatic module, of which there would be a warning.
+            "-Xlint:all,-requires-automatic",
             "-Werror",
             module.toString(),
             main.toString());
@@ -129,5 +172,19 @@ class ModulePathTest {
             .flags(flag.split(" ", -1))
             .runModule(modulePath, "m/app.Main", "buffer");
     assertEquals("done", result.output(), result.errors());
+  }
+
+  @Test
+  void shouldServeTheEngineWithoutFlagsWhenItIsAnAutomaticModule() throws Exception {
+    compile(
+        "module m { requires io.prmalloc; requires com.microsoft.onnxruntime; }",
+        ENGINE,
+        CoreAloneTest.placeOf(OrtEnvironment.class));
+    Path model = directory.resolve("model.onnx");
+    Files.write(model, OpenNetwork.TRANSFORMER.toOnnx());
+    ChildJvm.Result result =
+        new ChildJvm(directory).runModule(modulePath, "m/app.Main", model.toString());
+    assertEquals("done", result.output(), result.errors());
+    assertEquals(0, result.exitCode(), result.errors());
   }
 }

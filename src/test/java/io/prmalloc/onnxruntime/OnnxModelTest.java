@@ -14,7 +14,6 @@ import ai.onnxruntime.OrtSession;
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.PageCode;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.djl.OrtEngine;
@@ -84,11 +83,6 @@ class OnnxModelTest {
     float[] copy = new float[view.remaining()];
     view.get(copy);
     return copy;
-  }
-
-  @Test
-  void shouldShowThisCodeWhenThePageIsRead() throws Exception {
-    PageCode.check("onnxruntime.md", OnnxModelTest.class);
   }
 
   @Test

@@ -1,0 +1,71 @@
+package io.prmalloc.onnxruntime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.prmalloc.os.ChildJvm;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The pool inside ONNX Runtime in JVMs of their own, without any flag of ours. Long, and over all
+ * versions that were tried, by {@code mvn -Pengine -pl src test}.
+ */
+class EngineChildTest {
+
+  private static final String RUNS = System.getProperty("engine.runs", "150");
+
+  /** Where jars of other versions are. */
+  private static final String JARS = System.getProperty("engine.jars", "");
+
+  @TempDir private Path directory;
+
+  private void check(ChildJvm child, String... arguments) throws Exception {
+    ChildJvm.Result result = child.inDirectory().run(EngineScenarios.class, arguments);
+    String all = result.output() + "\n" + result.errors();
+    assertEquals(0, result.exitCode(), all);
+    assertEquals("done", result.output(), all);
+    try (Stream<Path> left = Files.list(directory)) {
+      assertEquals(List.of(), left.filter(f -> f.toString().contains("hs_err")).toList());
+    }
+  }
+
+  @Test
+  void shouldEndAsEverWhenNothingWasClosed() throws Exception {
+    check(new ChildJvm(directory), "exit");
+  }
+
+  @Test
+  void shouldKeepNothingWhenItRunsForLong() throws Exception {
+    check(new ChildJvm(directory).flags("-Xmx128m"), "long", RUNS);
+  }
+
+  static Stream<String> jars() throws Exception {
+    if (JARS.isEmpty()) {
+      return Stream.of("");
+    }
+    try (Stream<Path> all = Files.list(Path.of(JARS))) {
+      List<String> jars = all.map(jar -> jar.toAbsolutePath().toString()).sorted().toList();
+      assertTrue(jars.size() > 1, JARS + " holds " + jars);
+      return jars.stream();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jars")
+  void shouldGiveTheSameBitsAndKeepTheLimitWhicheverTheVersion(String jar) throws Exception {
+    // 1.29 matches the command line against a pattern, one frame of the stack for each character.
+    ChildJvm child = new ChildJvm(directory).flags("-Xss16m");
+    if (!jar.isEmpty()) {
+      child.flags("-cp", jar + File.pathSeparator + System.getProperty("java.class.path"));
+    }
+    check(child, "all");
+  }
+}
