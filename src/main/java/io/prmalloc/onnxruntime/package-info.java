@@ -7,8 +7,13 @@
  * io.prmalloc.onnxruntime.TensorView} shows one of them. {@link
  * io.prmalloc.onnxruntime.TensorMemory} is for those whose memory comes from elsewhere.
  *
- * <p>May use: {@code io.prmalloc} and {@code com.microsoft.onnxruntime:onnxruntime} (1.17 or
- * later), which is optional: nothing else in this project imports ONNX Runtime.
+ * <p>{@link io.prmalloc.onnxruntime.OrtEnvironmentAllocator} gives the engine the pool's memory for
+ * the tensors between its operators; {@link io.prmalloc.onnxruntime.OrtSharedArena} gives it its
+ * own arena with settings.
+ *
+ * <p>May use: {@code io.prmalloc}, its pool, steps and system, JNA, Agrona's collections, and
+ * {@code com.microsoft.onnxruntime:onnxruntime} (1.17 or later), which is optional: nothing else in
+ * this project imports ONNX Runtime.
  *
  * <p>Conventions: shapes are counted in elements, outermost dimension first; a size of −1 is a
  * dimension that each request settles for itself.
