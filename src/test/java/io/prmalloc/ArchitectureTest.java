@@ -124,7 +124,8 @@ class ArchitectureTest {
           "io.prmalloc.lifetime",
           "io.prmalloc.os",
           "io.prmalloc.jfr",
-          "com.sun.jna..");
+          "com.sun.jna..",
+          "org.agrona..");
 
   @ArchTest
   static final ArchRule DJL_STAYS_WITH_ITS_ADAPTER = onlyTheAdapter("io.prmalloc.djl", "ai.djl..");
@@ -209,7 +210,8 @@ class ArchitectureTest {
               "jdk.jfr..",
               "io.prmalloc..",
               "org.agrona..",
-              "com.sun.jna..");
+              "com.sun.jna..",
+              "org.agrona..");
 
   @ArchTest
   static final ArchRule THE_RECORDER_STAYS_WITH_ITS_EVENTS =

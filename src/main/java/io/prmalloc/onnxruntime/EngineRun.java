@@ -175,6 +175,6 @@ public final class EngineRun implements AutoCloseable {
         now.tensorBytes(),
         now.weightBytes(),
         now.overrunPeakBytes(),
-        refusal != null);
+        refusedBytes != 0);
   }
 }

@@ -226,7 +226,8 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
 
   /**
    * Withdraws the pool: sessions that are made from here on have the engine's own memory. Sessions
-   * that joined before still take theirs here, so close them first. Nothing the second time.
+   * that joined before still take theirs here, so close them first. Nothing the second time, nor in
+   * a shutdown hook, where the environment may be gone.
    *
    * <p>Threading: any thread.
    *

@@ -155,9 +155,28 @@ final class OrtFunctions {
     check(REGISTER_ALLOCATOR, environment, allocator);
   }
 
-  /** Sessions that are made from here on do not take the allocator of that memory any more. */
+  /**
+   * Sessions that are made from here on do not take the allocator of that memory any more. Does
+   * nothing when the JVM is about to end.
+   */
   void unregister(Pointer memoryInfo) throws OrtException {
-    check(UNREGISTER_ALLOCATOR, environment, memoryInfo);
+    if (!isShuttingDown()) {
+      check(UNREGISTER_ALLOCATOR, environment, memoryInfo);
+    }
+  }
+
+  /**
+   * ONNX Runtime gives its environment up in a shutdown hook of its own, and hooks run side by
+   * side: whoever uses it in another one may crash the process.
+   */
+  private static boolean isShuttingDown() {
+    Thread none = new Thread(() -> {}, "prmalloc-none");
+    try {
+      Runtime.getRuntime().addShutdownHook(none);
+      return !Runtime.getRuntime().removeShutdownHook(none);
+    } catch (IllegalStateException shuttingDown) {
+      return true;
+    }
   }
 
   /** Lets sessions of the environment share an arena of the engine's own. */

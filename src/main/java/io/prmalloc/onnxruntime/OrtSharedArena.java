@@ -137,7 +137,8 @@ public final class OrtSharedArena implements AutoCloseable {
 
   /**
    * Withdraws the arena from sessions that are made from here on; it goes when the last session
-   * that joined is closed. Nothing the second time.
+   * that joined is closed. Nothing the second time, nor in a shutdown hook, where the environment
+   * may be gone.
    *
    * <p>Threading: any thread.
    *

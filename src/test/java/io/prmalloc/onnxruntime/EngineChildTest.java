@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The pool inside ONNX Runtime in JVMs of their own, without any flag of ours. Long, and over all
@@ -40,6 +41,12 @@ class EngineChildTest {
   @Test
   void shouldEndAsEverWhenNothingWasClosed() throws Exception {
     check(new ChildJvm(directory), "exit");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"allocator at exit", "arena at exit"})
+  void shouldEndAsEverWhenClosedAfterTheEnvironmentIsGone(String scenario) throws Exception {
+    check(new ChildJvm(directory), scenario);
   }
 
   @Test

@@ -34,6 +34,9 @@ final class EngineScenarios {
     switch (arguments[0]) {
       case "all" -> all();
       case "exit" -> exitWithoutClosing();
+      case "allocator at exit" -> closeAtExit(installed()::close);
+      case "arena at exit" ->
+          closeAtExit(OrtSharedArena.settings().install(OrtEnvironment.getEnvironment())::close);
       case "long" -> longRun(Integer.parseInt(arguments[1]));
       default -> throw new IllegalArgumentException(arguments[0]);
     }
@@ -120,6 +123,36 @@ final class EngineScenarios {
     for (int i = 0; i < 5; i++) {
       checks.check(Way.RUN, i, OpenNetwork.CONVOLUTIONS.largest(SMALL));
     }
+  }
+
+  private static OrtEnvironmentAllocator installed() throws OrtException {
+    return OrtEnvironmentAllocator.install(
+        OrtEnvironment.getEnvironment(), EngineChecks.pool(SubAllocator.direct()).build());
+  }
+
+  /** After the hook of ONNX Runtime, which gives the environment up. */
+  private static void closeAtExit(Runnable close) {
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  while (Thread.getAllStackTraces().keySet().stream()
+                      .anyMatch(EngineScenarios::isOtherHook)) {
+                    Thread.onSpinWait();
+                  }
+                  close.run();
+                  System.err.print("closed");
+                },
+                "closes at exit"));
+  }
+
+  /** Hooks are threads of the main group, and that of ONNX Runtime has no name of its own. */
+  private static boolean isOtherHook(Thread thread) {
+    return thread != Thread.currentThread()
+        && !thread.isDaemon()
+        && thread.getThreadGroup() != null
+        && thread.getThreadGroup().getName().equals("main")
+        && !thread.getName().equals("DestroyJavaVM");
   }
 
   /** Random shapes, limits, closes, reopens and trims; what is resident does not grow. */

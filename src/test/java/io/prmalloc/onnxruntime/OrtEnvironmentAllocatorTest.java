@@ -28,8 +28,8 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.OpenNetwork;
 import io.prmalloc.onnxruntime.EngineChecks.Way;
-import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.EngineStats;
+import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.recording.Recording;
 import java.nio.FloatBuffer;
@@ -224,7 +224,7 @@ class OrtEnvironmentAllocatorTest {
         assertEquals(1, engine.stats().tensors());
         String refusal =
             assertThrows(IllegalStateException.class, pool::closeForcibly).getMessage();
-        assertTrue(refusal.contains("1 tensors of ONNX Runtime"), refusal);
+        assertTrue(refusal.contains("1 tensors of onnxruntime"), refusal);
         assertThrows(IllegalStateException.class, pool::close);
         assertEquals(1, result.size());
       }
