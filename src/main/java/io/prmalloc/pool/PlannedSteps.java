@@ -6,7 +6,6 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.lifetime.StepSource;
-import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -26,9 +25,6 @@ import java.util.stream.Stream;
 final class PlannedSteps implements StepSource, Retirable {
 
   private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
-
-  /** Where less of the heap went back, the C library is not asked to do the same. */
-  private static final long MIN_TRIMMED_BYTES = 8L << 20;
 
   /** What the pool does for steps. */
   interface Pool {
@@ -232,21 +228,9 @@ final class PlannedSteps implements StepSource, Retirable {
     outside.noteReserved();
   }
 
-  /**
-   * A plan serves what the heap served before: what that does not need any more goes back. May take
-   * milliseconds.
-   */
+  /** A plan serves what the heap served before: what that does not need any more goes back. */
   void trimOutside() {
-    long bytes = outside.releaseUnused();
-    outside.purgeFree();
-    // A C library that got so much back keeps more of what anybody frees from then on.
-    if (source.isResident() && bytes >= MIN_TRIMMED_BYTES) {
-      OperatingSystem.trimHeap();
-    }
-  }
-
-  /** The same, but the regions stay: they are wanted again soon, and would be written anew. */
-  void purgeOutside() {
+    outside.releaseUnused();
     outside.purgeFree();
   }
 
