@@ -98,6 +98,9 @@ final class KeyedSteps implements Retirable {
   /** Structures that are not kept in mind any more and whose memory is about to go. */
   private final List<StepSequence> leaving = new ArrayList<>();
 
+  /** Whether a structure must not be added any more. Under the lock. */
+  private boolean retired;
+
   private final StepStats.Sum gone = new StepStats.Sum();
   private final PoolCounts goneCounts = new PoolCounts();
   private final Set<StepSequence> seen = new HashSet<>();
@@ -334,7 +337,7 @@ final class KeyedSteps implements Retirable {
 
   /** One more structure; null if there is no room. */
   private StepSequence add() {
-    if (owner.isClosed()) {
+    if (retired || owner.isClosed()) {
       return null;
     }
     if (sequences.length == MAX_STRUCTURES) {
@@ -507,12 +510,14 @@ final class KeyedSteps implements Retirable {
    */
   @Override
   public synchronized boolean retire() {
-    return Retirable.retireAll(Arrays.asList(sequences));
+    retired = Retirable.retireAll(Arrays.asList(sequences));
+    return retired;
   }
 
   /** Undoes {@link #retire}. */
   @Override
   public synchronized void reopen() {
+    retired = false;
     for (StepSequence sequence : sequences) {
       sequence.reopen();
     }

@@ -107,7 +107,10 @@ final class StepSequence implements Retirable {
   private int failures;
   private int outcomes;
   private int givenUp;
-  private boolean freed;
+
+  /** Whether it serves no more, so that an arena which was on the way must not serve either. */
+  private boolean retired;
+
   private final List<StepArena> leaving = new ArrayList<>();
 
   /** Those that leases find no more, while their memory goes back. */
@@ -195,7 +198,7 @@ final class StepSequence implements Retirable {
 
   /** The plan of which one more arena is wanted, or null. */
   private synchronized StepPlan wanted() {
-    if (plan == null || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
+    if (plan == null || retired || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
       return null;
     }
     // The plan may have been replaced since the caller looked.
@@ -268,7 +271,7 @@ final class StepSequence implements Retirable {
   }
 
   private synchronized boolean isToBePlanned() {
-    boolean wanted = !planning && !freed && (plan == null ? isLearnt() : isTooLow());
+    boolean wanted = !planning && !retired && (plan == null ? isLearnt() : isTooLow());
     planning |= wanted;
     return wanted;
   }
@@ -354,7 +357,7 @@ final class StepSequence implements Retirable {
     }
     failures = 0;
     try {
-      if (owner.isClosed() || freed) {
+      if (owner.isClosed() || retired) {
         leaving.add(first);
         return;
       }
@@ -420,7 +423,7 @@ final class StepSequence implements Retirable {
 
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
     try {
-      if (isServing(served)) {
+      if (isServing(served) && !retired) {
         serve(better, first);
       } else {
         leaving.add(first);
@@ -464,7 +467,7 @@ final class StepSequence implements Retirable {
       return;
     }
     try {
-      if (owner.isClosed() || plan != wanted) {
+      if (owner.isClosed() || retired || plan != wanted) {
         leaving.add(made);
         return;
       }
@@ -753,17 +756,19 @@ final class StepSequence implements Retirable {
   }
 
   /**
-   * Makes sure that no step has an arena and none can be leased, and nothing of them is in use;
-   * else leaves everything as it was.
+   * Makes sure that no step has an arena and none can be leased, also of those that are on the way,
+   * and nothing of them is in use; else leaves everything as it was.
    */
   @Override
   public synchronized boolean retire() {
-    return Retirable.retireAll(all());
+    retired = Retirable.retireAll(all());
+    return retired;
   }
 
   /** Undoes {@link #retire}. */
   @Override
   public synchronized void reopen() {
+    retired = false;
     for (int i = 0; i < leaving.size(); i++) {
       leaving.get(i).reopen();
     }
@@ -774,7 +779,7 @@ final class StepSequence implements Retirable {
 
   /** Gives all arenas back, whatever is in use. */
   synchronized void free() {
-    freed = true;
+    retired = true;
     plan = null;
     StepArena[] serving = arenas;
     arenas = NO_ARENAS;

@@ -10,6 +10,8 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -184,5 +186,79 @@ class PlannedStepsArenasTest {
     } finally {
       planner.shutdown();
     }
+  }
+
+  /** A step whose request number {@code which} is the large one, and all are alive together. */
+  private long structure(int which) {
+    try (ScopedMemoryCollector step = pool.collect()) {
+      List<Allocation> out = new ArrayList<>();
+      long address = 0;
+      for (int request = 0; request < 2 * KeyedSteps.MAX_STRUCTURES; request++) {
+        int bytes = request == which ? 1 << 20 : 1000 + 64 * which;
+        if (request == 0) {
+          address = step.allocateRaw(bytes);
+        } else {
+          out.add(step.allocate(bytes));
+        }
+      }
+      out.forEach(Allocation::close);
+      return address;
+    }
+  }
+
+  private void structures(int which, int count) {
+    for (int i = 0; i < count; i++) {
+      pool.deallocateRaw(structure(which));
+    }
+  }
+
+  private static void runLast(List<Runnable> tasks) {
+    tasks.remove(tasks.size() - 1).run();
+  }
+
+  /** A structure that no step is expected to have until statistics are collected anew. */
+  private void learnAnew(int foreign) {
+    int before = (int) pool.stepStats().replans();
+    for (int i = 0; i < 100 && pool.stepStats().replans() == before; i++) {
+      structures(foreign, 1);
+    }
+    assertEquals(before + 1, pool.stepStats().replans());
+  }
+
+  @Test
+  void shouldGetNoArenaWhenItsStructureIsForgottenMeanwhile() throws Exception {
+    List<Runnable> tasks = new ArrayList<>();
+    open(tasks::add);
+    structures(1, KeyedSteps.REPEATS);
+    runLast(tasks);
+    learnAnew(2);
+    structures(2, KeyedSteps.REPEATS);
+    runLast(tasks);
+    structures(1, 3);
+    tasks.clear();
+    // Two at a time, so that one more arena is on the way.
+    Thread other = new Thread(() -> structures(1, 1));
+    try (ScopedMemoryCollector step = pool.collect()) {
+      step.allocate(1064).close();
+      other.start();
+      other.join();
+    }
+    assertEquals(1, tasks.size(), "one more arena");
+    learnAnew(3);
+    for (int more = 3; more < KeyedSteps.MAX_STRUCTURES + 3; more++) {
+      structures(more, 1);
+    }
+    assertEquals(2, tasks.size(), "the first structure is forgotten");
+    tasks.remove(0).run();
+    structures(4, KeyedSteps.REPEATS);
+    runLast(tasks);
+    // Learning ends.
+    structures(4, 40);
+    long planned = pool.stepStats().plannedSteps();
+    long address = structure(1);
+    List.copyOf(tasks).forEach(Runnable::run);
+    pool.deallocateRaw(address);
+    assertEquals(planned, pool.stepStats().plannedSteps());
+    assertEquals(0, pool.stats().bytesInUse());
   }
 }
