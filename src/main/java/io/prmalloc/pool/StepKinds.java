@@ -28,6 +28,9 @@ final class StepKinds implements Retirable {
   /** Kinds that are not kept in mind any more and whose memory is about to go. Under the lock. */
   private final List<KeyedSteps> leaving = new ArrayList<>();
 
+  /** Whether a kind must not be added any more. Under the lock. */
+  private boolean retired;
+
   /** What kinds counted that are not kept in mind any more. Under the lock. */
   private final StepStats.Sum gone = new StepStats.Sum();
 
@@ -59,7 +62,7 @@ final class StepKinds implements Retirable {
 
   private synchronized KeyedSteps add(Object key, long firstBytes) {
     KeyedSteps found = find(key);
-    if (found != null || owner.isClosed()) {
+    if (found != null || retired || owner.isClosed()) {
       return found;
     }
     KeyedSteps[] known = kinds;
@@ -149,12 +152,14 @@ final class StepKinds implements Retirable {
    */
   @Override
   public synchronized boolean retire() {
-    return Retirable.retireAll(Arrays.asList(kinds));
+    retired = Retirable.retireAll(Arrays.asList(kinds));
+    return retired;
   }
 
   /** Undoes {@link #retire}. */
   @Override
   public synchronized void reopen() {
+    retired = false;
     for (KeyedSteps kind : kinds) {
       kind.reopen();
     }
