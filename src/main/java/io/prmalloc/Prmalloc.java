@@ -17,6 +17,9 @@ public final class Prmalloc {
    * allocators first. This then closes the {@linkplain AllocatorRegistry#global global registry}
    * with its allocators, and has JNA forget our native methods.
    *
+   * <p>Where the pool was inside ONNX Runtime, the class loader stays: the engine may call it for
+   * as long as the process runs.
+   *
    * <p>Afterwards native calls no longer work in this class loader, nor does a JNA that was loaded
    * by the same one clean up behind others; all else works, and begins anew. A second time it does
    * nothing.

@@ -6,6 +6,7 @@ import ai.onnxruntime.OrtSession;
 import com.sun.jna.Pointer;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
+import io.prmalloc.AllocatorStats;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.os.OperatingSystem;
 import io.prmalloc.pool.EngineStats;
@@ -321,8 +322,10 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
 
   /** An address tells nothing of who refused it; a handle does. */
   private Throwable whyRefused(long bytes) {
-    try (Allocation again = pool.allocate(bytes)) {
-      return new OutOfNativeMemoryException(bytes, again.sizeBytes(), -1, null);
+    try (Allocation granted = pool.allocate(bytes)) {
+      AllocatorStats now = pool.stats();
+      return new OutOfNativeMemoryException(
+          granted.sizeBytes(), now.bytesReserved(), now.bytesLimit().orElse(-1), null);
     } catch (RuntimeException refused) {
       return refused;
     }

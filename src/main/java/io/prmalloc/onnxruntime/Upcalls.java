@@ -58,25 +58,20 @@ final class Upcalls {
 
   private Upcalls() {}
 
-  /** Whether a call costs a tenth of a microsecond and not three. */
-  static boolean areQuick() {
-    return Runtime.version().feature() >= FOREIGN_JAVA;
-  }
-
   /** Makes the struct. */
   static Pointer allocator(EngineCalls calls) {
     Pointer struct = new Pointer(Native.malloc(STRUCT_BYTES));
     struct.clear(STRUCT_BYTES);
     struct.setInt(0, VERSION);
-    if (areQuick()) {
-      fillQuick(struct, calls);
+    if (Runtime.version().feature() >= FOREIGN_JAVA) {
+      fillByForeignFunctions(struct, calls);
     } else {
-      fill(struct, calls);
+      fillByJna(struct, calls);
     }
     return struct;
   }
 
-  private static void fill(Pointer struct, EngineCalls calls) {
+  private static void fillByJna(Pointer struct, EngineCalls calls) {
     Allocate allocate = calls::allocate;
     Free free = calls::free;
     Info info = calls::info;
@@ -108,7 +103,7 @@ final class Upcalls {
     KEPT.add(value);
   }
 
-  private static void fillQuick(Pointer struct, EngineCalls calls) {
+  private static void fillByForeignFunctions(Pointer struct, EngineCalls calls) {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       MethodType allocate = MethodType.methodType(long.class, long.class, long.class);

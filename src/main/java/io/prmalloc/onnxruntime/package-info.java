@@ -8,8 +8,9 @@
  * io.prmalloc.onnxruntime.TensorMemory} is for those whose memory comes from elsewhere.
  *
  * <p>{@link io.prmalloc.onnxruntime.OrtEnvironmentAllocator} gives the engine the pool's memory for
- * the tensors between its operators; {@link io.prmalloc.onnxruntime.OrtSharedArena} gives it its
- * own arena with settings.
+ * the tensors between its operators, and {@link io.prmalloc.onnxruntime.EngineRun} makes each run a
+ * step of the pool; {@link io.prmalloc.onnxruntime.OrtSharedArena} gives the engine its own arena
+ * with settings.
  *
  * <p>May use: {@code io.prmalloc}, its pool, steps and system, JNA, Agrona's collections, and
  * {@code com.microsoft.onnxruntime:onnxruntime} (1.17 or later), which is optional: nothing else in

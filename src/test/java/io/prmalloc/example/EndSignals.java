@@ -6,9 +6,8 @@ import java.lang.reflect.Proxy;
 final class EndSignals {
 
   // Not a shutdown hook: ONNX Runtime has one that releases its environment, and hooks run side by
-  // side. A session that still runs, and an arena or allocator that is withdrawn from an
-  // environment
-  // that is no more, crash the process. By reflection: javac warns of `sun.misc` whatever one says.
+  // side. A session that still runs when the environment goes crashes the process. By reflection:
+  // javac warns of `sun.misc` whatever one says.
 
   private EndSignals() {}
 

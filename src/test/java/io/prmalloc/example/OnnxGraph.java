@@ -12,8 +12,6 @@ import java.util.Random;
 final class OnnxGraph {
 
   private static final long SEED = 20_261_127;
-  private static final int IR_VERSION = 8;
-  private static final int OPERATORS_VERSION = 13;
 
   // Numbers of onnx.proto3: types of elements and of attributes.
   private static final int FLOAT = 1;
@@ -94,12 +92,7 @@ final class OnnxGraph {
    */
   byte[] toOnnx(String[] input, String[] output) {
     graph.put(2, "open").put(11, value(input)).put(12, value(output));
-    return new OnnxMessage()
-        .put(1, IR_VERSION)
-        .put(2, "prmalloc-example")
-        .put(7, graph)
-        .put(8, new OnnxMessage().put(1, "").put(2, OPERATORS_VERSION))
-        .toBytes();
+    return OnnxMessage.model(graph);
   }
 
   private static OnnxMessage value(String[] nameAndDimensions) {

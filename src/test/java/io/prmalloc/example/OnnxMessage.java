@@ -14,11 +14,24 @@ import java.nio.charset.StandardCharsets;
  */
 final class OnnxMessage {
 
+  private static final int IR_VERSION = 8;
+  private static final int OPERATORS_VERSION = 13;
+
   private interface Write {
     void to(CodedOutputStream out) throws IOException;
   }
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
+  /** The file of a model. */
+  static byte[] model(OnnxMessage graph) {
+    return new OnnxMessage()
+        .put(1, IR_VERSION)
+        .put(2, "prmalloc-example")
+        .put(7, graph)
+        .put(8, new OnnxMessage().put(1, "").put(2, OPERATORS_VERSION))
+        .toBytes();
+  }
 
   OnnxMessage put(int field, long value) {
     return write(out -> out.writeInt64(field, value));

@@ -73,11 +73,7 @@ class OpenShapeTest {
             .put(5, kernel)
             .put(11, value("x", "height", "width"))
             .put(12, value("y", "", ""));
-    return new OnnxMessage()
-        .put(1, 8)
-        .put(7, graph)
-        .put(8, new OnnxMessage().put(1, "").put(2, 13))
-        .toBytes();
+    return OnnxMessage.model(graph);
   }
 
   private static OnnxMessage convolution(String from, String to) {

@@ -33,8 +33,6 @@ public record SampleNetwork(int channels, int side, int firstStride, int secondS
   private static final int FIRST_FILTERS = 8;
   private static final int SECOND_FILTERS = 16;
   private static final long SEED = 20_261_121;
-  private static final int IR_VERSION = 8;
-  private static final int OPERATORS_VERSION = 13;
 
   // Numbers of onnx.proto3: types of elements and of attributes.
   private static final int FLOAT = 1;
@@ -67,12 +65,7 @@ public record SampleNetwork(int channels, int side, int firstStride, int secondS
             .put(5, weights(random, "head_bias", CLASSES))
             .put(11, value("image", channels, side, side))
             .put(12, value("scores", CLASSES));
-    return new OnnxMessage()
-        .put(1, IR_VERSION)
-        .put(2, "prmalloc-example")
-        .put(7, graph)
-        .put(8, new OnnxMessage().put(1, "").put(2, OPERATORS_VERSION))
-        .toBytes();
+    return OnnxMessage.model(graph);
   }
 
   private static OnnxMessage node(String operator, String output, String... inputs) {
