@@ -270,18 +270,46 @@ final class HeapShard {
     regions = Arrays.stream(regions).filter(it -> it != region).toArray(Region[]::new);
   }
 
-  /** Takes out the newest region that is free as a whole and large enough, or gives null. */
+  /** Bytes of the regions. */
+  long heldBytes() {
+    lock();
+    try {
+      return Arrays.stream(regions).mapToLong(Region::bytes).sum();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The smallest region that is free as a whole and has so many pages, or null. */
+  Region smallestFree(long pages) {
+    lock();
+    try {
+      return smallestFreeLocked(pages);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Region smallestFreeLocked(long pages) {
+    Region smallest = null;
+    for (Region region : regions) {
+      boolean fits = region.map.isFree() && region.map.pages() >= pages;
+      if (fits && (smallest == null || region.bytes() < smallest.bytes())) {
+        smallest = region;
+      }
+    }
+    return smallest;
+  }
+
+  /** Takes out the smallest region that is free as a whole and large enough, or gives null. */
   Region surrender(long pages) {
     lock();
     try {
-      for (int i = regions.length - 1; i >= 0; i--) {
-        Region region = regions[i];
-        if (region.map.isFree() && region.map.pages() >= pages) {
-          remove(region);
-          return region;
-        }
+      Region smallest = smallestFreeLocked(pages);
+      if (smallest != null) {
+        remove(smallest);
       }
-      return null;
+      return smallest;
     } finally {
       lock.unlock();
     }

@@ -52,15 +52,15 @@ final class LiveHeap implements Retirable {
     void drained(boolean all);
   }
 
-  // Regions come from the sub-allocator: large, few, growing by a part of what is held. Each is
-  // divided by an ExtentMap, lowest address first.
+  // Regions come from the sub-allocator: large, few, each as large as all that its shard has. Each
+  // is divided by an ExtentMap, lowest address first.
   //
   // Shards. Threads that share one lock wait for each other, and take the lines of one map from
   // each other's caches, which costs more. So regions belong to shards, threads to stripes of
   // shards, and a thread is served from its own shard. What comes back goes to the region it came
   // from, whichever thread closes it. A shard that finds nothing
   //
-  //   1. adopts a region of another shard that is free as a whole,
+  //   1. adopts the smallest region of another shard that is free as a whole: larger ones may go,
   //   2. is served from another shard, where the heap as a whole has more idle than in use,
   //   3. reserves a region; where that is refused, one that is no larger than the request; then
   //      empty regions go back to the sub-allocator and it is tried again; then other shards are
@@ -298,24 +298,36 @@ final class LiveHeap implements Retirable {
   }
 
   private HeapBlock adopt(HeapShard shard, Request request) {
+    HeapShard owner = null;
+    long smallest = Long.MAX_VALUE;
     for (HeapShard other : shards) {
-      if (other != shard) {
-        Region region = other.surrender(request.mostPages());
-        if (region != null) {
-          return keepAndTake(shard, region, request);
-        }
+      Region free = other == shard ? null : other.smallestFree(request.mostPages());
+      if (free != null && free.bytes() < smallest) {
+        smallest = free.bytes();
+        owner = other;
       }
     }
-    return null;
+    Region region = owner == null ? null : owner.surrender(request.mostPages());
+    return region == null ? null : keepAndTake(shard, region, request);
   }
 
   /** Whether the heap holds more than it needs if it serves a request. */
   private boolean isIdle(Request request) {
-    long inUse = request.bytes();
+    long inUse = request.bytes() + bytesInUse();
+    return heldBytes.get() - inUse > Math.max(IDLE_BYTES, inUse);
+  }
+
+  private long bytesInUse() {
+    long inUse = 0;
     for (HeapShard shard : shards) {
       inUse += shard.bytesInUse;
     }
-    return heldBytes.get() - inUse > Math.max(IDLE_BYTES, inUse);
+    return inUse;
+  }
+
+  /** Bytes of the regions that nobody has. A guess while others take and give back. */
+  long idleBytes() {
+    return Math.max(0, heldBytes.get() - bytesInUse());
   }
 
   private HeapBlock takeFromAny(Request request) {
@@ -336,7 +348,7 @@ final class LiveHeap implements Retirable {
 
   private HeapBlock takeReserved(HeapShard shard, Request request) {
     long least = request.mostPages() << PAGE_SHIFT;
-    MemoryRegion memory = reserve(PAGE_BYTES, least, sizeOfNext(least));
+    MemoryRegion memory = reserve(PAGE_BYTES, least, sizeOfNext(shard, least));
     boolean made = false;
     Region region;
     try {
@@ -366,9 +378,9 @@ final class LiveHeap implements Retirable {
   }
 
   /** Bytes of a region for a request, and for others to come. */
-  private long sizeOfNext(long least) {
+  private long sizeOfNext(HeapShard shard, long least) {
     boolean resident = source.isResident();
-    long held = heldBytes.get();
+    long held = shard.heldBytes();
     long fewest = resident ? MIN_RESIDENT_BYTES : MIN_REGION_BYTES;
     long most = resident ? MAX_RESIDENT_BYTES : MAX_REGION_BYTES;
     long more = Math.min(most, Math.max(fewest, held));

@@ -184,6 +184,45 @@ class LiveHeapTest {
   }
 
   @Test
+  void shouldReserveForEachThreadByItsOwnNeeds() throws Exception {
+    SubAllocator source = SubAllocator.direct();
+    LiveHeap heap = heapOf(source);
+    List<Allocation> tensors = new ArrayList<>();
+    int bytes = 600_000;
+    for (int i = 0; i < 16; i++) {
+      // One after the other, so in every shard there is.
+      Thread thread = new Thread(() -> tensors.add(take(heap, bytes)));
+      thread.start();
+      thread.join();
+    }
+    assertEquals(16, tensors.size());
+    assertTrue(source.bytesReserved() <= 3L * 16 * bytes, source.bytesReserved() + " reserved");
+    tensors.forEach(Allocation::close);
+    heap.retire();
+  }
+
+  @Test
+  void shouldLeaveLargeRegionsIdleWhenAnotherThreadNeedsLittle() throws Exception {
+    SubAllocator source = SubAllocator.direct();
+    LiveHeap heap = heapOf(source);
+    try (Allocation small = take(heap, 100_000);
+        Allocation large = take(heap, 10 * MIB)) {
+      assertTrue(source.bytesReserved() > small.sizeBytes() + large.sizeBytes());
+    }
+    List<Allocation> tensors = new ArrayList<>();
+    Thread other = new Thread(() -> tensors.add(take(heap, 100_000)));
+    while (((other.getId() ^ Thread.currentThread().getId()) & 3) == 0) {
+      other = new Thread(() -> tensors.add(take(heap, 100_000)));
+    }
+    other.start();
+    other.join();
+    heap.releaseUnused();
+    assertTrue(source.bytesReserved() <= MIB, source.bytesReserved() + " reserved");
+    tensors.forEach(Allocation::close);
+    heap.retire();
+  }
+
+  @Test
   void shouldRefuseWithTheBooksAsBeforeAndServeAgainAfterwardsUnderALimit() {
     SubAllocator source = SubAllocator.direct(41 * MIB);
     LiveHeap heap = heapOf(source);
