@@ -25,14 +25,15 @@ final class Growth {
   // So a bin that goes on missing, although what lay idle was gathered (see ReadyChunks), keeps the
   // block that the next of them gets. It has a region of its own, is asked right after the plan's
   // blocks of its bin, and goes with the plan. Who finds nothing else may have it too, however much
-  // smaller the request is. What all bins may get is a small part of the arena: whoever needs more
-  // than that needs a new plan.
+  // smaller the request is. What all bins may get is a part of the arena: whoever needs more than
+  // that needs a new plan. Without the block the heap would hold a region for those requests, in
+  // every shard from which they come, which is more than a quarter of a small arena.
 
   /** A bin gets a block when so many requests found nothing since it got the last one. */
   static final int MISSES = 8;
 
   /** The most that all may get is the arena over this. */
-  static final int MOST_PART = 8;
+  static final int MOST_PART = 4;
 
   private final TensorPoolAllocator pool;
   private final SubAllocator source;

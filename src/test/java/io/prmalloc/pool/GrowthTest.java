@@ -60,16 +60,16 @@ class GrowthTest extends PoolTests {
   }
 
   @Test
-  void shouldGoOutsideWhenAnEighthOfTheArenaWasAdded() {
+  void shouldGoOutsideWhenAQuarterOfTheArenaWasAdded() {
     TensorPoolAllocator pool = pooling();
     List<Allocation> out = new ArrayList<>();
-    for (int i = 0; i < 5 * Growth.MISSES; i++) {
+    for (int i = 0; i < 8 * Growth.MISSES; i++) {
       Allocation more = pool.allocate(MIB);
       more.byteBuffer().putInt(0, i).putInt(MIB - Integer.BYTES, i);
       out.add(more);
     }
-    assertEquals(2, pool.poolStats().addedBlocks());
-    assertCounts(pool, 3, out.size() - 3, 0, 0, out.size() - 3);
+    assertEquals(5, pool.poolStats().addedBlocks());
+    assertCounts(pool, 6, out.size() - 6, 0, 0, out.size() - 6);
     for (int i = 0; i < out.size(); i++) {
       assertEquals(i, out.get(i).byteBuffer().getInt(0));
       assertEquals(i, out.get(i).byteBuffer().getInt(MIB - Integer.BYTES));
