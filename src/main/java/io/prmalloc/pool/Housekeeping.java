@@ -37,7 +37,7 @@ final class Housekeeping implements IdleTrimmer.Target {
     this.pool = pool;
     this.books = books;
     this.starter = builder.upkeep();
-    WasteWatch watch = new WasteWatch(builder.replanWhen(), pool::bins, replanner);
+    WasteWatch watch = new WasteWatch(builder.replanWhen(), pool, outside, replanner);
     this.waste =
         () -> {
           small.releaseIdle(WasteWatch.LOOKS);

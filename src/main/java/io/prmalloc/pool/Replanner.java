@@ -145,7 +145,7 @@ final class Replanner {
   /**
    * Begins to collect statistics anew; false if that failed.
    *
-   * @param shrinkFrom bytes of the arena that is to become smaller; 0 for a plan of any size
+   * @param shrinkFrom bytes that the new arena is to be smaller than; 0 for a plan of any size
    */
   private boolean start(long shrinkFrom) {
     try {
@@ -231,10 +231,10 @@ final class Replanner {
    * Begins to collect anew for a plan of fewer bytes, and keeps the old one if there is none; false
    * if something is being collected already.
    *
-   * @param arenaBytes what the arena has now
+   * @param heldBytes what is held now for the traffic of the plan: its arena, and beside it
    */
-  boolean shrink(long arenaBytes) {
-    return request(arenaBytes);
+  boolean shrink(long heldBytes) {
+    return request(heldBytes);
   }
 
   private boolean request(long shrinkFrom) {

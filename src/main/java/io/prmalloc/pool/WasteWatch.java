@@ -2,7 +2,6 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import java.util.List;
-import java.util.function.Supplier;
 
 /**
  * Sees that the shared pool holds more than its traffic needs.
@@ -19,16 +18,19 @@ final class WasteWatch {
   //
   //   used     bytes of the blocks that were used
   //   needed   the same times the part of them that is asked for
+  //   idle     bytes that the heap beside the plan holds for a few requests without a block, each
+  //            for a moment, and that were free at every look
   //
-  // A plan has a useless part if its arena is much larger than what is used, or if the traffic
-  // needs less than it did when the plan took over (blocks are larger than asked for under any
-  // plan, so only the change tells). Both must hold for a whole idle time, with traffic. Then
-  // statistics are collected, as after misses; if the plan they give is not smaller, the old one
-  // stays.
+  // A plan has a useless part if its arena and what is idle are much larger than what is used, or
+  // if the traffic needs less than it did when the plan took over (blocks are larger than asked for
+  // under any plan, so only the change tells). Both must hold for a whole idle time, with traffic.
+  // Then statistics are collected, as after misses; if the plan they give is not smaller, the old
+  // one stays.
   //
-  // Hysteresis: after a try that gained nothing the next wait is twice as long, and also if the
-  // pool had to grow again soon after it had shrunk, as it has where demand comes in bursts.
-  // Several quiet waits in a row make the next one half as long.
+  // Hysteresis: after a try that gained nothing the next wait is twice as long, also if a smaller
+  // plan left more idle beside it, and if the pool had to grow again soon after it had shrunk, as
+  // it has where demand comes in bursts. Several quiet waits in a row make the next one half as
+  // long.
 
   /** How often the pool is looked at within the idle time. */
   static final int LOOKS = 16;
@@ -38,37 +40,47 @@ final class WasteWatch {
   /** After so many waits without a reason to act, the next is half as long. */
   private static final int QUIET_WAITS = 8;
 
+  /** What is idle counts if one of so many requests found no block, in two waits in a row. */
+  private static final int RARE = 200;
+
   private static final double MIN_FILLED = 0.5;
 
   /** With fewer samples than this, nothing is said about how full blocks are. */
   private static final int MIN_SAMPLES = 16;
 
   private final ReplanSettings settings;
-  private final Supplier<BinTable> bins;
+  private final TensorPoolAllocator pool;
+  private final LiveHeap outside;
   private final Replanner replanner;
 
   // Under the lock of this object.
   private BinTable watched;
   private List<PooledBlock> blocks;
   private long[] usesBefore;
+  private PoolStats statsBefore;
   private long sampledBytes;
   private long sampledCapacity;
   private int samples;
   private int looks;
+  private long idleBytes;
+  private long heldBefore;
+  private boolean wasOften;
   private double neededAtFirst;
   private int doublings;
   private int quietWaits;
   private boolean shrunk;
 
-  WasteWatch(ReplanSettings settings, Supplier<BinTable> bins, Replanner replanner) {
+  WasteWatch(
+      ReplanSettings settings, TensorPoolAllocator pool, LiveHeap outside, Replanner replanner) {
     this.settings = settings;
-    this.bins = bins;
+    this.pool = pool;
+    this.outside = outside;
     this.replanner = replanner;
   }
 
   /** To be called {@link #LOOKS} times within the idle time. */
   synchronized void look() {
-    BinTable table = bins.get();
+    BinTable table = pool.bins();
     if (table == null || replanner.isCollecting()) {
       watched = null;
       return;
@@ -77,6 +89,7 @@ final class WasteWatch {
       noteSuccession();
       watched = table;
       neededAtFirst = 0;
+      wasOften = false;
       begin(table);
       return;
     }
@@ -90,12 +103,16 @@ final class WasteWatch {
   private void noteSuccession() {
     Replanner.Outcome outcome = replanner.takeOutcome();
     if (outcome == Replanner.Outcome.IN_VAIN || (outcome == Replanner.Outcome.GREW && shrunk)) {
-      doublings = Math.min(MAX_DOUBLINGS, doublings + 1);
-      quietWaits = 0;
+      waitLonger();
     }
     if (outcome != Replanner.Outcome.NONE) {
       shrunk = outcome == Replanner.Outcome.SHRANK;
     }
+  }
+
+  private void waitLonger() {
+    doublings = Math.min(MAX_DOUBLINGS, doublings + 1);
+    quietWaits = 0;
   }
 
   private void begin(BinTable table) {
@@ -105,13 +122,16 @@ final class WasteWatch {
       long stamp = blocks.get(i).stamp();
       usesBefore[i] = Block.useOf(stamp) - (Block.isOut(stamp) ? 1 : 0);
     }
+    statsBefore = pool.poolStats();
     sampledBytes = 0;
     sampledCapacity = 0;
     samples = 0;
+    idleBytes = Long.MAX_VALUE;
     looks = 0;
   }
 
   private void sample() {
+    idleBytes = Math.min(idleBytes, outside.idleBytes());
     for (PooledBlock block : blocks) {
       long stamp = block.stamp();
       long bytes = Block.isOut(stamp) ? block.bytesIn(stamp) : -1;
@@ -137,17 +157,35 @@ final class WasteWatch {
     }
     double filled = samples < MIN_SAMPLES ? 1 : (double) sampledBytes / sampledCapacity;
     double needed = used * filled;
-    boolean spare = table.arenaBytes() > settings.spare() * used;
+    if (heldBefore > 0 && settings.gain() * (table.arenaBytes() + idleBytes) > heldBefore) {
+      waitLonger();
+    }
+    heldBefore = 0;
+    boolean often = isOftenUnserved();
+    long held = table.arenaBytes() + (often && wasOften ? idleBytes : 0);
+    wasOften = often;
+    boolean spare = held > settings.spare() * used;
     boolean fewer =
         neededAtFirst > settings.gain() * settings.gain() * needed || filled < MIN_FILLED;
     if (neededAtFirst == 0) {
       neededAtFirst = needed;
     }
-    if ((spare || fewer) && replanner.shrink(table.arenaBytes())) {
+    if ((spare || fewer) && replanner.shrink(held)) {
+      heldBefore = table.arenaBytes() + idleBytes;
       quietWaits = 0;
     } else if (++quietWaits >= QUIET_WAITS && doublings > 0) {
       doublings--;
       quietWaits = 0;
     }
+  }
+
+  private boolean isOftenUnserved() {
+    PoolStats stats = pool.poolStats();
+    long unserved = unserved(stats) - unserved(statsBefore);
+    return RARE * unserved >= unserved + stats.hits() - statsBefore.hits();
+  }
+
+  private static long unserved(PoolStats stats) {
+    return stats.misses() + stats.nullBins();
   }
 }

@@ -9,6 +9,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -25,6 +26,9 @@ class ShrinkTest {
 
   /** Every request finds a block, all of them are used, and none of them is full. */
   private static final int[] SMALLER_THAN_A = {300_000, 110_000, 800_000, 110_000, 300_000};
+
+  /** No plan of the above has a block for it. */
+  private static final int LARGE_BYTES = 3_000_000;
 
   private final SubAllocator source = SubAllocator.direct();
   private final List<Upkeep.Target> targets = new ArrayList<>();
@@ -115,6 +119,41 @@ class ShrinkTest {
   @Test
   void shouldShrinkWhenBlocksAreTooLarge() {
     assertShrinksTo(SMALLER_THAN_A);
+  }
+
+  /** Eighty small tensors one after the other, and a large one at the end of some steps. */
+  private void runWithLarge(int idleTimes, int everySteps) {
+    int[] small = new int[80];
+    Arrays.fill(small, 160_000);
+    int[] large = Arrays.copyOf(small, 81);
+    large[80] = LARGE_BYTES;
+    for (int i = 0; i < idleTimes * WasteWatch.LOOKS; i++) {
+      for (int step = 0; step < 20; step++) {
+        step(pool, step % everySteps == 0 ? large : small);
+      }
+      targets.forEach(Upkeep.Target::look);
+    }
+  }
+
+  @Test
+  void shouldPlanAnewWhenTheHeapHoldsMuchForFewRequests() {
+    warmUp(MODEL_A);
+    runWithLarge(4, 1);
+    assertTrue(pool.poolStats().replans() >= 1, "plans: " + pool.poolStats().replans());
+    long unserved = pool.poolStats().misses() + pool.poolStats().nullBins();
+    runWithLarge(2, 1);
+    assertEquals(unserved, pool.poolStats().misses() + pool.poolStats().nullBins());
+    assertEquals(
+        pool.poolStats().arenaBytes(), source.bytesReserved(), "nothing is beside the plan");
+    assertTrue(source.bytesReserved() < 1.5 * LARGE_BYTES, source.bytesReserved() + " reserved");
+  }
+
+  @Test
+  void shouldWaitLongerEachTimeWhenTheNewPlanLeavesAsMuchIdle() {
+    warmUp(MODEL_A);
+    runWithLarge(60, 20);
+    int replans = pool.poolStats().replans();
+    assertTrue(replans <= 6, replans + " plans in sixty idle times");
   }
 
   @Test
