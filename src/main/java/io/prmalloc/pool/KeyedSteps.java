@@ -282,6 +282,7 @@ final class KeyedSteps implements Retirable {
   void learnt(Recording step) {
     StepSequence home = takeIn(step);
     if (home != null) {
+      home.trimIfDue();
       home.planIfWanted();
     }
     endLearning();

@@ -6,6 +6,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.lifetime.StepSource;
+import io.prmalloc.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -25,6 +26,9 @@ import java.util.stream.Stream;
 final class PlannedSteps implements StepSource, Retirable {
 
   private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
+
+  /** Where less of the heap went back, the C library is not asked to do the same. */
+  private static final long MIN_TRIMMED_BYTES = 8L << 20;
 
   /** What the pool does for steps. */
   interface Pool {
@@ -228,9 +232,21 @@ final class PlannedSteps implements StepSource, Retirable {
     outside.noteReserved();
   }
 
-  /** A plan serves what the heap served before: what that does not need any more goes back. */
+  /**
+   * A plan serves what the heap served before: what that does not need any more goes back. May take
+   * milliseconds.
+   */
   void trimOutside() {
-    outside.releaseUnused();
+    long bytes = outside.releaseUnused();
+    outside.purgeFree();
+    // A C library that got so much back keeps more of what anybody frees from then on.
+    if (source.isResident() && bytes >= MIN_TRIMMED_BYTES) {
+      OperatingSystem.trimHeap();
+    }
+  }
+
+  /** The same, but the regions stay: they are wanted again soon, and would be written anew. */
+  void purgeOutside() {
     outside.purgeFree();
   }
 

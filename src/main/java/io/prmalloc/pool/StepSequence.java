@@ -88,7 +88,7 @@ final class StepSequence implements Retirable {
   /** Written under the lock. */
   private volatile StepPlan plan;
 
-  /** So many more steps end before what the heap gave to those without a plan goes back. */
+  /** While so many more steps end, what the heap gave to those without a plan goes back. */
   private volatile int stepsToTrim;
 
   /** Whether a plan is being made, or about to be. Written under the lock. */
@@ -316,6 +316,10 @@ final class StepSequence implements Retirable {
     StepPlan made = null;
     StepArena first = null;
     try {
+      if (isPlanned()) {
+        // The departed step is over, and what it had must not be in memory beside two arenas.
+        owner.purgeOutside();
+      }
       Recording places = places();
       made = new StepPlan(places, StepPlacer.place(StepPlan.records(places)));
       first = reserve(made);
@@ -487,9 +491,7 @@ final class StepSequence implements Retirable {
    * @param step what it asked for then, or null if that cannot be planned
    */
   void ended(StepArena arena, boolean departed, Recording step) {
-    if (stepsToTrim > 0) {
-      noteServed();
-    }
+    trimIfDue();
     boolean isSweepDue =
         arena.lastStepNanos() - lastIdleLook > owner.idleNanos() / IDLE_LOOKS
             || ((departed || troubled) && note(departed));
@@ -603,11 +605,23 @@ final class StepSequence implements Retirable {
     return tooOften;
   }
 
-  /** Steps that began without a plan have ended by then, so their memory is not in use. */
-  private synchronized void noteServed() {
-    if (stepsToTrim > 0 && --stepsToTrim == 0) {
+  /**
+   * A step has ended. If it is the first since there is this plan, its thread has none any more
+   * that began without; when the last of so many ends, no thread has. So their memory is not in
+   * use.
+   */
+  void trimIfDue() {
+    if (stepsToTrim > 0 && isTrimDue()) {
       owner.later(owner::trimOutside);
     }
+  }
+
+  private synchronized boolean isTrimDue() {
+    if (stepsToTrim == 0) {
+      return false;
+    }
+    stepsToTrim--;
+    return stepsToTrim == TRIM_STEPS - 1 || stepsToTrim == 0;
   }
 
   private void sweepLater() {
