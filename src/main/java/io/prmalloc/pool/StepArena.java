@@ -15,6 +15,8 @@ import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
@@ -55,7 +57,17 @@ final class StepArena extends StepMemory implements Retirable {
   private static final int GIVEN_UP = 3;
   private static final int GONE = 4;
 
+  // A step with a request that is larger than its place has the plan raised when it ends, and until
+  // then the heap serves what does not fit: of a step with larger sizes mostly all. So that not
+  // both
+  // are in memory, the pages of the arena that no tensor lies in go back to the system at the first
+  // such request. An arena does so once: where its plan is not raised after all, because the step
+  // was quite another, say, the steps after it do not wait for its pages again and again.
+
   private static final Logger LOGGER = System.getLogger(StepArena.class.getName());
+
+  /** For a smaller arena no native library is loaded, unless sizes vary. */
+  private static final long MIN_DISCARDED_BYTES = 32L << 20;
 
   private static final VarHandle STATE;
 
@@ -108,6 +120,12 @@ final class StepArena extends StepMemory implements Retirable {
   private final PlanMemory memory;
   private final PlannedBlock[] blocks;
 
+  /** Whether its pages go before its memory does, for the library behind would keep them. */
+  private final boolean discardsAtEnd;
+
+  /** Whether the pages that are free are still to go when a request is too large. */
+  private boolean discards;
+
   /** Made when the first address comes back. */
   private volatile AddressTable addresses;
 
@@ -135,11 +153,18 @@ final class StepArena extends StepMemory implements Retirable {
   private int lateBlocks;
 
   private StepArena(
-      StepSequence sequence, StepPlan plan, PlanMemory memory, Block[] taken, Block[][] before) {
+      StepSequence sequence,
+      StepPlan plan,
+      PlanMemory memory,
+      boolean discards,
+      Block[] taken,
+      Block[][] before) {
     super(plan.recording().sizesBytes(), taken, before);
     this.sequence = sequence;
     this.plan = plan;
     this.memory = memory;
+    this.discards = discards;
+    this.discardsAtEnd = discards && sequence.owner().source().isResident();
     this.blocks = new PlannedBlock[plan.blocks()];
     for (int block = 0; block < blocks.length; block++) {
       long offset = plan.blockOffset(block);
@@ -185,14 +210,19 @@ final class StepArena extends StepMemory implements Retirable {
     PlanMemory memory = PlanMemory.reserve(plan.offsets(), source);
     StepArena made = null;
     try {
-      if (sequence.varies()
-          && source.isResident()
-          && !source.isGuarded()
-          && OperatingSystem.callsNativeSilently()) {
-        memory.regions().forEach(StepArena::discard);
+      boolean varies = sequence.varies();
+      boolean discards =
+          (varies || bytes >= MIN_DISCARDED_BYTES)
+              && !source.isGuarded()
+              && OperatingSystem.callsNativeSilently();
+      if (discards && varies && source.isResident()) {
+        // What smaller steps do not touch costs no memory then.
+        discardAll(memory);
       }
       int requests = plan.requests();
-      made = new StepArena(sequence, plan, memory, new Block[requests], new Block[requests][]);
+      made =
+          new StepArena(
+              sequence, plan, memory, discards, new Block[requests], new Block[requests][]);
       return made;
     } finally {
       if (made == null) {
@@ -201,13 +231,47 @@ final class StepArena extends StepMemory implements Retirable {
     }
   }
 
-  /** What smaller steps do not touch costs no memory then. */
-  private static void discard(MemoryRegion region) {
+  /** Takes no heap but for the native call. */
+  private static void discardAll(PlanMemory memory) {
+    List<MemoryRegion> regions = memory.regions();
+    for (int i = 0; i < regions.size(); i++) {
+      discard(regions.get(i), 0, regions.get(i).sizeBytes());
+    }
+  }
+
+  private static void discard(MemoryRegion region, long from, long to) {
+    if (from >= to) {
+      return;
+    }
     try {
-      region.discard(0, region.sizeBytes());
-    } catch (IllegalStateException refused) {
+      region.discard(from, to - from);
+    } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
       // Locked memory, say: then it is resident because somebody wants it so.
       LOGGER.log(Level.DEBUG, "the arena of a step stays in memory", refused);
+    }
+  }
+
+  /** Gives back the pages that no tensor lies in, the first time. Threading: the owner. */
+  private void discardFree() {
+    if (!discards) {
+      return;
+    }
+    discards = false;
+    // What comes back meanwhile stays, and nothing goes out: that is up to this thread.
+    PlannedBlock[] out =
+        Arrays.stream(blocks)
+            .filter(block -> !block.isAtHome())
+            .sorted(Comparator.comparingLong(PlannedBlock::offset))
+            .toArray(PlannedBlock[]::new);
+    for (MemoryRegion region : memory.regions()) {
+      long end = 0;
+      for (PlannedBlock block : out) {
+        if (block.region() == region) {
+          discard(region, end, block.offset());
+          end = Math.max(end, block.offset() + block.capacityBytes());
+        }
+      }
+      discard(region, end, region.sizeBytes());
     }
   }
 
@@ -322,7 +386,11 @@ final class StepArena extends StepMemory implements Retirable {
         noteLate(other);
       }
     }
-    return bytes <= plan.recording().sizeBytes(request) && isClear(block) ? blocks[block] : null;
+    if (bytes > plan.recording().sizeBytes(request)) {
+      discardFree();
+      return null;
+    }
+    return isClear(block) ? blocks[block] : null;
   }
 
   /** Of the requests that were served as planned, the sizes are those of the blocks' last uses. */
@@ -550,6 +618,9 @@ final class StepArena extends StepMemory implements Retirable {
         dropOwnership();
         for (Block block : blocks) {
           block.revoke();
+        }
+        if (discardsAtEnd) {
+          discardAll(memory);
         }
       } finally {
         memory.free();
