@@ -19,10 +19,9 @@ abstract class BlockViews extends BlockClaims {
   // make it at the first look would be a call in the middle of a user's try that may fail, and its
   // handler would put the handle on the heap (see OutOfLine). It is adjusted when a use through a
   // handle begins, before the state says so by a release store: whoever sees the handle's stamp in
-  // the state sees
-  // the limit too, though a buffer's fields are neither final nor volatile. Agrona's buffer, which
-  // most never ask for, is made and adjusted at the first look; the stamp for which it was is
-  // written with release and read with acquire, to the same end.
+  // the state sees the limit too, though a buffer's fields are neither final nor volatile. Agrona's
+  // buffer, which most never ask for, is made and adjusted at the first look; the stamp for which
+  // it was is written with release and read with acquire, to the same end.
 
   private static final VarHandle UNSAFE_VIEW;
   private static final VarHandle UNSAFE_VIEW_STAMP;
@@ -58,8 +57,7 @@ abstract class BlockViews extends BlockClaims {
   }
 
   // Of a block that is placed once offset and capacity do not change; of one that is placed anew
-  // for
-  // each use (see place) they change while it is at home, and are published with the use that
+  // for each use (see place) they change while it is at home, and are published with the use that
   // begins.
 
   /** Null while the block has no memory: see {@link #attach}. */

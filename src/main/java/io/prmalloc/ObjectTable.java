@@ -21,8 +21,7 @@ final class ObjectTable {
   // generation and is used again before the table grows, so the table is never larger than the most
   // objects there were at a time, and a number that is out of date, or a copy of one, or made of
   // bytes that somebody wrote over a slot, is told from the true one. After 2^31 generations a
-  // place
-  // is not used again.
+  // place is not used again.
 
   private static final int FIRST_CAPACITY = 16;
 

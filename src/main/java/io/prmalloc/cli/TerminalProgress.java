@@ -21,8 +21,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 final class TerminalProgress implements ReplayProgress {
 
   // The work says what it does, and how far it is if it knows; a clock opens the bar. So a bar
-  // comes
-  // even where a single task takes long and says nothing meanwhile, such as reading a file.
+  // comes even where a single task takes long and says nothing meanwhile, such as reading a file.
 
   private static final long QUIET_MILLIS = 3000;
   private static final int UPDATE_MILLIS = 500;

@@ -21,9 +21,8 @@ import java.util.List;
 final class Upcalls {
 
   // struct OrtAllocator { uint32_t version; void* (*Alloc)(self, size_t); void (*Free)(self,
-  // void*);
-  // const OrtMemoryInfo* (*Info)(self); void* (*Reserve)(self, size_t); ... }. It says how many of
-  // its functions are there by its version; later ones are null.
+  // void*); const OrtMemoryInfo* (*Info)(self); void* (*Reserve)(self, size_t); ... }. It says how
+  // many of its functions are there by its version; later ones are null.
 
   private static final int VERSION = 18;
   private static final int STRUCT_BYTES = 128;

@@ -81,8 +81,7 @@ public final class MallocHeap {
     long address = take(alignment, bytes, bytes);
     if (address % alignment != 0) {
       // mimalloc 2.0.9 breaks its word where a size up to 1 KiB is a multiple of the alignment.
-      // With
-      // one byte more it is none, and the library aligns by itself.
+      // With one byte more it is none, and the library aligns by itself.
       malloc.free(address);
       address = take(alignment, bytes, bytes + 1);
       if (address % alignment != 0) {

@@ -10,14 +10,10 @@ final class GapIndex implements OffsetIndex {
 
   // Time is cut into columns with about equally many births and deaths in each. Over the columns
   // lies a binary tree. Every node knows what is free in all its columns at once (`freeIn`): that
-  // is
-  // what a life that spans the node whole may use of it, and it is a sorted list of spans. Placing
-  // a
-  // tensor takes its span out of every node that has a column of its life: about twice as many
-  // nodes
-  // as columns. Asking for a life takes the O(log columns) nodes it is made of and looks for what
-  // is
-  // free in all of them.
+  // is what a life that spans the node whole may use of it, and it is a sorted list of spans.
+  // Placing a tensor takes its span out of every node that has a column of its life: about twice as
+  // many nodes as columns. Asking for a life takes the O(log columns) nodes it is made of and looks
+  // for what is free in all of them.
   //
   // The two columns in which a life begins and ends it fills in part only. For them there are two
   // more things: what is free of tensors that span the column whole (`freeOfWhole`), a list as
@@ -32,13 +28,11 @@ final class GapIndex implements OffsetIndex {
   // columns
   //
   // Free in all: a cursor on each list; whoever has no room where the others stand moves on, and
-  // the
-  // place moves with it (as a leapfrog join does). Lists hand out only spans with room enough, and
-  // pass over chunks that have none; the widest nodes, whose lists are the fullest, come first.
-  // When
-  // all agree, the gap goes from the place to the lowest end of a span. A gap of exactly the size
-  // cannot be beaten and ends the search; otherwise all gaps with room are looked at, for best fit
-  // wants the smallest.
+  // the place moves with it (as a leapfrog join does). Lists hand out only spans with room enough,
+  // and pass over chunks that have none; the widest nodes, whose lists are the fullest, come first.
+  // When all agree, the gap goes from the place to the lowest end of a span. A gap of exactly the
+  // size cannot be beaten and ends the search; otherwise all gaps with room are looked at, for best
+  // fit wants the smallest.
   //
   // How many columns is Columns' choice: fewer and the parts get long, more and placing gets dear.
   // Neither cost grows with n alone. What does depend on the input is the number of gaps with room:

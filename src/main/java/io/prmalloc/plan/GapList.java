@@ -11,9 +11,8 @@ final class GapList {
 
   // Spans lie in chunks of up to 64, each chunk a flat array of starts and ends, with the largest
   // span of the chunk beside it: whoever looks for room passes over chunks that have none. A list
-  // of
-  // m spans is found into by binary search over m/48 chunks and one chunk. Most lists are one short
-  // chunk, so a chunk starts small.
+  // of m spans is found into by binary search over m/48 chunks and one chunk. Most lists are one
+  // short chunk, so a chunk starts small.
   //
   // Only what is at least `least` long is kept: nobody will ask for less.
 

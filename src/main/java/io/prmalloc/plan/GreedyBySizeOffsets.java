@@ -22,10 +22,9 @@ final class GreedyBySizeOffsets {
   //
   // There are two. GapIndex keeps lists of gaps and looks at all that have room; that is quick as
   // long as not too many tensors are alive at once. FreeRectangles takes longer for each tensor,
-  // but
-  // nearly as long however many are alive. Both give the same answers, and how many are alive says
-  // which one to take. If FreeRectangles turns out to have an input that does not suit it, GapIndex
-  // takes over where it stopped.
+  // but nearly as long however many are alive. Both give the same answers, and how many are alive
+  // says which one to take. If FreeRectangles turns out to have an input that does not suit it,
+  // GapIndex takes over where it stopped.
   //
   // That leaves tensors of size 0, which come last, fill nothing, and may go into gaps of length 0,
   // of which no index knows: ZeroSizeOffsets has them.

@@ -16,12 +16,12 @@ final class GreedyBySizeStrategy implements MemoryStrategy.ObjectsStrategy {
   // tensor goes next that lies closest in time to an object, for it leaves the least room unused.
   //
   // Every tensor keeps its distance to every object, and its best object. Which object is best
-  // among
-  // equals depends on history: an object that comes as near as the best later does not replace it,
-  // but when the best is lost the search starts again from object 0. So distances cannot be worked
-  // out afresh; a tensor must see all placements in their order. It may see them late, though: its
-  // distances matter only once its position is reached. So each position begins with its tensors
-  // catching up on the placements so far, and only they have a row of distances. n²/2 steps in all.
+  // among equals depends on history: an object that comes as near as the best later does not
+  // replace it, but when the best is lost the search starts again from object 0. So distances
+  // cannot be worked out afresh; a tensor must see all placements in their order. It may see them
+  // late, though: its distances matter only once its position is reached. So each position begins
+  // with its tensors catching up on the placements so far, and only they have a row of distances.
+  // n²/2 steps in all.
 
   private static final long NEVER = Long.MAX_VALUE;
 

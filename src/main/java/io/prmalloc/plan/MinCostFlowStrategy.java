@@ -28,9 +28,8 @@ final class MinCostFlowStrategy implements MemoryStrategy.ObjectsStrategy {
   //
   // There are many cheapest flows; which one comes out is decided by the order of the edges and of
   // the search. So both are as in TensorFlow Lite: edges per record in the order above with the
-  // dead
-  // by (last task, record), each followed by its reverse; one shortest path at a time, found in
-  // rounds: a vertex whose distance shrinks is looked at in the next round, once.
+  // dead by (last task, record), each followed by its reverse; one shortest path at a time, found
+  // in rounds: a vertex whose distance shrinks is looked at in the next round, once.
   //
   // n paths, each over up to n²/2 edges in a few rounds. Edge e and its reverse are e and e ^ 1.
 

@@ -19,8 +19,8 @@ public final class PlanValidator {
   // Knows records and plans and nothing of how plans are made: it shares no code with a strategy,
   // so that one mistake cannot hide in both. Two walks over time do: for offsets the tensors that
   // are alive lie disjoint in a map by offset, so a new one need be compared with its two
-  // neighbours
-  // only; for objects the tensors of one object, by first task, with the one before. n log n both.
+  // neighbours only; for objects the tensors of one object, by first task, with the one before. n
+  // log n both.
 
   private static final Comparator<TensorUsageRecord> BY_FIRST =
       Comparator.comparingLong(TensorUsageRecord::firstTask);

@@ -59,10 +59,9 @@ final class StepArena extends StepMemory implements Retirable {
 
   // A step with a request that is larger than its place has the plan raised when it ends, and until
   // then the heap serves what does not fit: of a step with larger sizes mostly all. The pages of
-  // the
-  // arena that no tensor lies in go back to the system at the first such request, so that not both
-  // are in memory. An arena does so once: where its plan is not raised after all, because the step
-  // was quite another, say, the steps after it do not wait for its pages again and again.
+  // the arena that no tensor lies in go back to the system at the first such request, so that not
+  // both are in memory. An arena does so once: where its plan is not raised after all, because the
+  // step was quite another, say, the steps after it do not wait for its pages again and again.
 
   private static final Logger LOGGER = System.getLogger(StepArena.class.getName());
 

@@ -24,8 +24,7 @@ final class TextLines implements AutoCloseable {
 
   // Blanks at the ends of a line are dropped as they come, so that a line of nothing else takes no
   // memory, whatever its length. Bytes are decoded a line at a time and strictly, because a
-  // replaced
-  // character could make one id of two.
+  // replaced character could make one id of two.
 
   /** The longest line, without blanks at its ends, in bytes. */
   static final int MAX_LINE_BYTES = 1 << 20;

@@ -16,9 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class MobileNetGraphsTest {
 
   // Published are 4,231,976 and 3,504,872 trainable parameters with 1,000 classes and two
-  // parameters
-  // of normalisation a channel, of which folding leaves one: 10,944 and 17,056 channels less, and
-  // 1,025 and 1,281 more for class 1,001.
+  // parameters of normalisation a channel, of which folding leaves one: 10,944 and 17,056 channels
+  // less, and 1,025 and 1,281 more for class 1,001.
   @ParameterizedTest
   @CsvSource({"1, 1204224, 31, 4222057", "2, 1505280, 66, 3489097"})
   void shouldNeedThePublishedBytesWhenPlaced(

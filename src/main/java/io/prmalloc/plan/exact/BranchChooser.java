@@ -12,18 +12,16 @@ final class BranchChooser {
 
   // Any plan can be let down until every tensor lies on another or at 0, so only such plans count.
   // In one of them, take a set of unplaced tensors, one of which lies no higher than some
-  // threshold.
-  // The lowest of the set lies on its floor if nothing unplaced is below it; and nothing is, if the
-  // set has with each tensor all its unplaced neighbours that can end by the threshold. So one of
-  // such a closed set can be placed next, and it is enough to try those.
+  // threshold. The lowest of the set lies on its floor if nothing unplaced is below it; and nothing
+  // is, if the set has with each tensor all its unplaced neighbours that can end by the threshold.
+  // So one of such a closed set can be placed next, and it is enough to try those.
   //
   // Sets to begin with are of two kinds. First, of all unplaced tensors the one that can end
-  // lowest:
-  // unless a neighbour begins below its end, it lies on its floor itself; so the threshold is below
-  // its end, and the set is closed as it is. Second, a section's tensors that can lie no higher
-  // than
-  // its limit, for one of them must. Where there is little room this is one or two, and they are as
-  // good as placed: it is what makes the search fast. Only the fullest sections are looked at.
+  // lowest: unless a neighbour begins below its end, it lies on its floor itself; so the threshold
+  // is below its end, and the set is closed as it is. Second, a section's tensors that can lie no
+  // higher than its limit, for one of them must. Where there is little room this is one or two, and
+  // they are as good as placed: it is what makes the search fast. Only the fullest sections are
+  // looked at.
 
   private static final int MAX_TIGHT = 160;
   private static final double TIGHT = 0.9;

@@ -13,11 +13,10 @@ final class CapacitySearch {
 
   // Depth first. A step is a state of a component: a run of sections whose unplaced tensors hang
   // together. BranchChooser says which tensors can be next; each is placed in turn, the one with
-  // the
-  // lowest floor first; the caller's order decides between equals, and so how soon a plan is found.
-  // Placing one may cut the
-  // component: its parts have nothing to do with each other any more, so each is searched for
-  // itself, and if one has no plan the tensor was wrong, whatever the others say.
+  // the lowest floor first; the caller's order decides between equals, and so how soon a plan is
+  // found. Placing one may cut the component: its parts have nothing to do with each other any
+  // more, so each is searched for itself, and if one has no plan the tensor was wrong, whatever the
+  // others say.
   //
   // When a tensor has failed as the next one it goes to sleep for the rest of the step: as long as
   // nothing is placed that overlaps it, it would fail for the same reason.

@@ -10,8 +10,7 @@ final class Targets {
   // Most plans reach the lower bound, and where one does it is often no harder to find than a worse
   // one. So that is tried first. An attempt that is given up is followed by one with more room:
   // some part of the way from the bound to the best plan, in turn. After a better plan was found
-  // the
-  // turn begins again. With a goal there is one capacity only: the goal.
+  // the turn begins again. With a goal there is one capacity only: the goal.
   //
   // Attempts take 1, 1, 2, 1, 1, 2, 4, 1, … times a base of steps (Luby, Sinclair, Zuckerman 1993):
   // whatever is the best length for an instance, that costs little more than knowing it. Where

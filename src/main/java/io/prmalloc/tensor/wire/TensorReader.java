@@ -34,8 +34,7 @@ public final class TensorReader {
   //   repeated ones  are what a message can claim without bringing anything, so they have a limit
   //
   // and all of it is held against the shape before the allocator is asked. Parsing itself takes
-  // heap
-  // in proportion to the message.
+  // heap in proportion to the message.
   //
   // Content is copied once: parsed, it is a view of the message, and goes from there to the tensor,
   // also where the message is no Java array (see ContentSplit). Handles and variants outlive the

@@ -13,8 +13,7 @@ import java.util.OptionalInt;
 final class ShiftTally {
 
   // The rate of one step says little: a step may have five requests. So hits are back when the
-  // steps
-  // that follow have a good rate together.
+  // steps that follow have a good rate together.
 
   private static final int STRETCH = 100;
 

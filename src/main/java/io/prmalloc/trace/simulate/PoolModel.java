@@ -26,8 +26,7 @@ final class PoolModel implements MemoryModel {
   // once in either mode.) MNN itself frees every child at once, which is the other mode.
   //
   // Free nodes: for each size a stack, linked through the nodes, since a vanishing child leaves
-  // from
-  // the middle.
+  // from the middle.
 
   static final long ALIGNMENT = 64;
 

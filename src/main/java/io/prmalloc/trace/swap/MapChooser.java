@@ -15,10 +15,8 @@ final class MapChooser {
 
   // Choosing is a covering problem (each operator where too much is alive must be relieved by maps
   // that are away then), which is NP-hard even where a map's price is fixed; and with transfers
-  // that
-  // hide behind computing, or behind each other, it is not. So prices are not modelled: every
-  // choice
-  // that is considered is simulated.
+  // that hide behind computing, or behind each other, it is not. So prices are not modelled: every
+  // choice that is considered is simulated.
   //
   // 1. Greedy. Of the maps still there, those that promise the most relief, and those that promise
   //    the most for their own time, are tried, each swapped and (if allowed) recomputed. The one

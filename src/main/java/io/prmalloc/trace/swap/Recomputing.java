@@ -12,8 +12,7 @@ final class Recomputing {
   // A map's operator can run again at the map's first backward operator if all that it reads is in
   // memory then: released no earlier, and if it is a feature map itself, not away. One that is away
   // is back in time if it is needed before, or at the same operator: there, swapped maps come
-  // before
-  // recomputed ones, and these in their order.
+  // before recomputed ones, and these in their order.
 
   private final SwapStep step;
   // By tensor: its place among the maps, or −1.

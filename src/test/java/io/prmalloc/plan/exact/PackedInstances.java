@@ -10,8 +10,7 @@ import java.util.Random;
 final class PackedInstances {
 
   // A rectangle of time and memory is cut into smaller ones, again and again, across, along, or
-  // into
-  // five around a middle, which no sequence of straight cuts makes.
+  // into five around a middle, which no sequence of straight cuts makes.
 
   private record Rectangle(int from, int to, int low, int high) {
 

@@ -16,12 +16,11 @@ import java.util.OptionalDouble;
 record BarChart(String title, String subtitle, double nanosPerUnit, Grid grid) {
 
   // A logarithmic axis has no zero, so a bar's length says nothing by itself: the axis begins at
-  // the
-  // power of ten below the least number, and each bar has its number at its end. The picture takes
-  // its colours from a style sheet of its own, which a browser's preference for dark pages changes,
-  // also where the picture is shown by a page that knows nothing of it. Columns that follow each
-  // other (sizes, threads) are shades of one hue, ours are told by bold labels as well as by
-  // colour.
+  // the power of ten below the least number, and each bar has its number at its end. The picture
+  // takes its colours from a style sheet of its own, which a browser's preference for dark pages
+  // changes, also where the picture is shown by a page that knows nothing of it. Columns that
+  // follow each other (sizes, threads) are shades of one hue, ours are told by bold labels as well
+  // as by colour.
 
   private static final int WIDTH = 760;
   private static final int LABELS_WIDTH = 220;

@@ -30,11 +30,10 @@ final class Floors {
   // Times move by tens of per cent from day to day, and between machines by more; ratios of one run
   // move less. Where a promise is a time on the reference machine, it is held against a yardstick
   // that runs beside it: a plain compare-and-set stack of ready blocks, whose pair took 8.4 ns
-  // there.
-  // A pair of 10 ns is 1.19 of those. It is a better yardstick than malloc, whose time depends on
-  // the C library and on what was freed before. The same goes for a step: 20 us for 1,080 tensors
-  // and 95 us for 5,125 are 2.2 of those for each tensor. (PRMalloc's C++ code took 50.6 and 213 us
-  // there, which is 5.6 and 4.9.)
+  // there. A pair of 10 ns is 1.19 of those. It is a better yardstick than malloc, whose time
+  // depends on the C library and on what was freed before. The same goes for a step: 20 us for
+  // 1,080 tensors and 95 us for 5,125 are 2.2 of those for each tensor. (PRMalloc's C++ code took
+  // 50.6 and 213 us there, which is 5.6 and 4.9.)
 
   /** How a line ended. */
   enum Verdict {
