@@ -325,6 +325,11 @@ final class ReadyChunks extends ReadyBlocks implements StripeBias.Owner {
     }
   }
 
+  /** As {@link StripeBias#endHoldsOfEnded}. */
+  void endHoldsOfEnded() {
+    bias.endHoldsOfEnded();
+  }
+
   /**
    * A request found nothing. Each {@link #LOOKS}th time notes here what other stripes had ready at
    * all of these times.

@@ -267,18 +267,32 @@ final class StripeBias {
     if (revoked == null) {
       return false;
     }
-    Consumer<PooledBlock> unmark = block -> block.unmark(stripe, holds.length - 1);
-    owner.forEachBlock(stripe, unmark);
-    Arrays.asList(others).forEach(unmark);
-    if (revoked.isSomebodys()) {
-      waits[stripe] =
-          isOld(revoked)
-              ? Math.max(waits[stripe] / WAIT_FACTOR, FIRST_WAIT)
-              : Math.min(waits[stripe] * WAIT_FACTOR, LONGEST_WAIT);
+    try {
+      Consumer<PooledBlock> unmark = block -> block.unmark(stripe, holds.length - 1);
+      owner.forEachBlock(stripe, unmark);
+      Arrays.asList(others).forEach(unmark);
+      if (revoked.isSomebodys()) {
+        waits[stripe] =
+            isOld(revoked)
+                ? Math.max(waits[stripe] / WAIT_FACTOR, FIRST_WAIT)
+                : Math.min(waits[stripe] * WAIT_FACTOR, LONGEST_WAIT);
+      }
+      vacant[stripe].waitForClaims(waits[stripe]);
+    } finally {
+      // Also if an error came between: marks that are left are those of a stripe that nobody holds.
+      publish(stripe, vacant[stripe]);
     }
-    vacant[stripe].waitForClaims(waits[stripe]);
-    publish(stripe, vacant[stripe]);
     return true;
+  }
+
+  /** Ends the holds of threads that have ended: a hold refers to its thread, and to all it had. */
+  void endHoldsOfEnded() {
+    for (int stripe = 0; stripe < holds.length; stripe++) {
+      StripeHold hold = holdOf(stripe);
+      if (hold.isSomebodys() && hold.isEnded()) {
+        revoke(stripe);
+      }
+    }
   }
 
   /** Whose the stripe was, if nobody claims by that any more, or null. */
@@ -286,17 +300,24 @@ final class StripeBias {
     for (int look = 0; look < SPINS + YIELDS; look++) {
       StripeHold seen = (StripeHold) HOLDS.getAcquire(holds, stripe);
       if (seen != revoking && HOLDS.compareAndSet(holds, stripe, seen, revoking)) {
-        return end(seen) ? seen : restore(stripe, seen);
+        return lock(stripe, seen);
       }
       pause(look);
     }
     return null;
   }
 
-  private StripeHold restore(int stripe, StripeHold hold) {
-    hold.revoke(false);
-    publish(stripe, hold);
-    return null;
+  private StripeHold lock(int stripe, StripeHold seen) {
+    boolean ended = false;
+    try {
+      ended = end(seen);
+      return ended ? seen : null;
+    } finally {
+      if (!ended) {
+        seen.revoke(false);
+        publish(stripe, seen);
+      }
+    }
   }
 
   private static boolean isOld(StripeHold hold) {

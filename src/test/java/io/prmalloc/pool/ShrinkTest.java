@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -154,6 +155,35 @@ class ShrinkTest {
     runWithLarge(60, 20);
     int replans = pool.poolStats().replans();
     assertTrue(replans <= 6, replans + " plans in sixty idle times");
+  }
+
+  /** Its class loader would stay with it. */
+  @Test
+  void shouldForgetThreadsThatEnded() throws InterruptedException {
+    warmUp(MODEL_A);
+    Thread[] threads = new Thread[3];
+    List<WeakReference<Thread>> ended = new ArrayList<>();
+    for (int i = 0; i < threads.length; i++) {
+      threads[i] = new Thread(this::manyPairs);
+      ended.add(new WeakReference<>(threads[i]));
+      threads[i].start();
+      threads[i].join();
+      threads[i] = null;
+    }
+    targets.forEach(Upkeep.Target::look);
+    for (WeakReference<Thread> thread : ended) {
+      for (int i = 0; i < 50 && !thread.refersTo(null); i++) {
+        System.gc();
+      }
+      assertTrue(thread.refersTo(null), "a thread that ended is still referred to");
+    }
+  }
+
+  private void manyPairs() {
+    for (int i = 0; i < 5_000; i++) {
+      pool.allocate(MODEL_A[0]).close();
+      pool.allocate(100).close();
+    }
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -322,6 +323,49 @@ class StripeBiasTest {
             }));
     assertTrue(bias.holdOf(0).isSomebodys());
     assertTrue(bias.revoke(0));
+  }
+
+  @Test
+  void shouldEndTheHoldsOfThreadsThatEndedOnly() throws Exception {
+    StripeBias bias = Buffers.bias((hold, stripe) -> {});
+    bias.takeOrEndHold(0, 0);
+    StripeHold mine = bias.holdOf(0);
+    bias.endHoldsOfEnded();
+    assertSame(mine, bias.holdOf(0));
+    assertTrue(bias.revoke(0));
+    assertTrue(
+        onAnotherThread(
+            () -> {
+              bias.takeOrEndHold(0, 0);
+              return bias.holdOf(0).isMine();
+            }));
+    assertTrue(bias.holdOf(0).isSomebodys());
+    bias.endHoldsOfEnded();
+    assertFalse(bias.holdOf(0).isSomebodys());
+  }
+
+  @Test
+  void shouldBeAsBeforeWhenARevocationFails() {
+    AtomicBoolean fails = new AtomicBoolean(true);
+    StripeBias bias =
+        new StripeBias(
+            new Stripes(1),
+            true,
+            new StripeBias.Owner() {
+              @Override
+              public void heldBy(StripeHold hold, int stripe) {}
+
+              @Override
+              public void forEachBlock(int stripe, Consumer<PooledBlock> action) {
+                if (fails.getAndSet(false)) {
+                  throw new OutOfMemoryError("for a test");
+                }
+              }
+            });
+    bias.takeOrEndHold(0, 0);
+    assertThrows(OutOfMemoryError.class, () -> bias.revoke(0));
+    assertFalse(bias.holdOf(0).isSomebodys());
+    assertTrue(bias.revoke(0), "it is not stuck");
   }
 
   private static boolean onAnotherThread(Callable<Boolean> work) throws Exception {
