@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +32,9 @@ class ShiftReplayerTest {
 
   /** This many requests find nothing before statistics are collected anew. */
   private static final int UNSERVED = 4 * 128;
+
+  private static final int FEW_RUNS = 2;
+  private static final int MANY_RUNS = 8;
 
   private static final ReplayOptions OPTIONS =
       ReplayOptions.DEFAULT
@@ -88,22 +92,43 @@ class ShiftReplayerTest {
 
   /**
    * Threads find orders of requests that no plan was made for, so that some requests miss until
-   * their bins have grown. How large they get is chance, for a new pool too: of 24 medians of three
-   * new pools for the second trace the smallest took 7.9 MB, the largest 9.2, their average 8.4; of
-   * 24 that came to that trace by a shift one took 10.4, the others at most 9.2, their average 8.3.
+   * their bins have grown, and the heap has a region for those that go on missing. How much that is
+   * is chance, for a new pool too: of 24 medians of three new pools for the second trace the
+   * smallest took 7.9 MB, the largest 9.2, their average 8.4; of 24 that came to that trace by a
+   * shift one took 10.4, the others at most 9.2, their average 8.3. So averages are compared: of
+   * two runs, and where one is over its bound, which is chance in one of some fifteen, of eight.
    */
   private static void checkSharedByThreads(Trace... traces) throws Exception {
-    MedianRuns.assertAtMost(
-        1.1,
-        () -> {
-          ShiftRun run = run(ReplayAllocator.POOL, OPTIONS, traces);
-          for (ShiftPhase phase : run.phases()) {
-            double most = UNSERVED + LEARNING * THREADS * TENSORS + 0.01 * phase.requests();
-            assertTrue(phase.misses() <= most, () -> phase + " has more misses than " + most);
-            assertTrue(phase.peakBytes() >= phase.endBytes(), phase::toString);
-          }
-          return run.phases().stream().map(ShiftPhase::ratio).toList();
-        });
+    List<ShiftRun> runs = new ArrayList<>();
+    while (runs.size() < FEW_RUNS) {
+      runs.add(runOfThreads(traces));
+    }
+    boolean enough = highestRatio(runs) <= 1.1;
+    while (!enough && runs.size() < MANY_RUNS) {
+      runs.add(runOfThreads(traces));
+    }
+    assertTrue(highestRatio(runs) <= 1.1, () -> highestRatio(runs) + " times new pools: " + runs);
+  }
+
+  private static ShiftRun runOfThreads(Trace... traces) throws InterruptedException {
+    ShiftRun run = run(ReplayAllocator.POOL, OPTIONS, traces);
+    for (ShiftPhase phase : run.phases()) {
+      double most = UNSERVED + LEARNING * THREADS * TENSORS + 0.01 * phase.requests();
+      assertTrue(phase.misses() <= most, () -> phase + " has more misses than " + most);
+      assertTrue(phase.peakBytes() >= phase.endBytes(), phase::toString);
+    }
+    return run;
+  }
+
+  /** Of all phases: what the pools hold in the end over what new pools do. */
+  private static double highestRatio(List<ShiftRun> runs) {
+    return IntStream.range(0, runs.get(0).phases().size())
+        .mapToDouble(
+            i ->
+                (double) runs.stream().mapToLong(run -> run.phases().get(i).endBytes()).sum()
+                    / runs.stream().mapToLong(run -> run.phases().get(i).freshBytes()).sum())
+        .max()
+        .orElseThrow();
   }
 
   private static void checkPlanned(ShiftRun run) {
