@@ -133,8 +133,13 @@ class ShiftReplayerTest {
 
   private static void checkPlanned(ShiftRun run) {
     for (ShiftPhase phase : run.phases()) {
-      // Three that are alike, and one arena more for every thread.
-      assertTrue(phase.stepsToHits().orElse(Integer.MAX_VALUE) <= 3 + THREADS, run::toString);
+      // Three that are alike, and one arena more for every thread. On a slow machine the plan is
+      // lowered within the hundred steps that are looked at: then so many miss, but later.
+      int steps = 3 + THREADS;
+      assertTrue(
+          phase.stepsToHits().orElse(Integer.MAX_VALUE) <= steps
+              || phase.misses() <= (long) steps * TENSORS,
+          run::toString);
       // Those that run when sizes grow depart, until the plan is raised in the background.
       assertTrue(phase.departedSteps() <= 4 * THREADS, run::toString);
     }
