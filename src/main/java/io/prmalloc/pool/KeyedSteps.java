@@ -269,7 +269,7 @@ final class KeyedSteps implements Retirable {
     wait = vain ? Math.min(MAX_SHARED_STEPS, Math.max(MIN_SHARED_STEPS, 2 * wait)) : 0;
     if (vain) {
       Arrays.stream(sequences)
-          .filter(sequence -> !sequence.isPlanned() && sequence.retire())
+          .filter(sequence -> !sequence.isPlanned() && !sequence.isPlanning() && sequence.retire())
           .forEach(this::forget);
     }
   }
@@ -309,6 +309,9 @@ final class KeyedSteps implements Retirable {
 
   /** Ends learning if there is a plan for what comes, or if it has taken too long. */
   private synchronized void endLearning() {
+    if (phase == Phase.SHARED && plans() > 0) {
+      phase = Phase.PLANNED;
+    }
     if (phase != Phase.LEARNING) {
       return;
     }
@@ -343,7 +346,7 @@ final class KeyedSteps implements Retirable {
     }
     if (sequences.length == MAX_STRUCTURES) {
       Arrays.stream(sequences)
-          .filter(sequence -> !sequence.wasUsed())
+          .filter(sequence -> !sequence.wasUsed() && !sequence.isPlanning())
           .filter(StepSequence::retire)
           .findFirst()
           .ifPresent(this::forget);
@@ -381,7 +384,7 @@ final class KeyedSteps implements Retirable {
   void planned(StepSequence sequence) {
     if (sequence.isPlanned()) {
       endLearning();
-    } else {
+    } else if (Arrays.asList(sequences).contains(sequence)) {
       stopUnlessClosed();
     }
     tellOfChange();
@@ -394,7 +397,8 @@ final class KeyedSteps implements Retirable {
   }
 
   private synchronized void stopUnlessClosed() {
-    if (!owner.isClosed()) {
+    // One wait for all that fail together.
+    if (!owner.isClosed() && phase != Phase.SHARED) {
       stopLearning(true);
     }
   }

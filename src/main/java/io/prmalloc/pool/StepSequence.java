@@ -80,7 +80,7 @@ final class StepSequence implements Retirable {
 
   private volatile long lastIdleLook = System.nanoTime();
 
-  /** Whether a step was leased since the last time somebody looked for one to forget. */
+  /** Whether a step was leased or taken in since somebody looked for a structure to forget. */
   private volatile boolean used = true;
 
   private final StepCounts counts = new StepCounts();
@@ -236,6 +236,7 @@ final class StepSequence implements Retirable {
 
   /** Takes in a step of this structure; whether it has the sizes of the one before. */
   synchronized boolean takeIn(Recording step) {
+    used = true;
     boolean repeated = latest != null && latest.repeats(step);
     if (latest != null && !repeated) {
       changes++;
@@ -762,7 +763,7 @@ final class StepSequence implements Retirable {
     counts.clearLargest(all());
   }
 
-  /** Whether it was leased since this was asked last. */
+  /** Whether it was leased, or took a step in, since this was asked last. */
   boolean wasUsed() {
     boolean was = used;
     used = false;
