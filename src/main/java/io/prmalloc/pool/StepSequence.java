@@ -42,8 +42,9 @@ final class StepSequence implements Retirable {
   //
   // A step leases an arena. If none is free one more is made on the planner's executor, up to a
   // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
-  // replaced go when they are home. Memory goes back on the executor too, and not under the lock,
-  // so that no step waits for that.
+  // replaced go when they are home; those of one that was lowered or improved serve on until there
+  // are as many of the new plan, made one for one, for what fits into the new fits into the old.
+  // Memory goes back on the executor too, and not under the lock, so that no step waits for that.
 
   private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
 
@@ -74,6 +75,9 @@ final class StepSequence implements Retirable {
 
   /** Read without the lock by every lease. */
   private volatile StepArena[] arenas = NO_ARENAS;
+
+  /** Arenas of the plan before, which serve those who find none of this plan's. */
+  private volatile StepArena[] previous = NO_ARENAS;
 
   /** Whether a step that ends has to look after more than itself. */
   private volatile boolean troubled;
@@ -167,12 +171,17 @@ final class StepSequence implements Retirable {
   }
 
   private StepArena leaseArena() {
-    for (StepArena arena : arenas) {
+    StepArena arena = leaseOf(arenas);
+    return arena != null ? arena : leaseOf(previous);
+  }
+
+  private static StepArena leaseOf(StepArena[] some) {
+    for (StepArena arena : some) {
       if (arena.tryLease()) {
         return arena;
       }
     }
-    for (StepArena arena : arenas) {
+    for (StepArena arena : some) {
       if (arena.tryLeaseAgain()) {
         return arena;
       }
@@ -198,7 +207,8 @@ final class StepSequence implements Retirable {
 
   /** The plan of which one more arena is wanted, or null. */
   private synchronized StepPlan wanted() {
-    if (plan == null || retired || growing || arenas.length + leaving.size() >= owner.maxArenas()) {
+    int made = arenas.length + previous.length + leaving.size();
+    if (plan == null || retired || growing || made >= owner.maxArenas()) {
       return null;
     }
     // The plan may have been replaced since the caller looked.
@@ -340,6 +350,7 @@ final class StepSequence implements Retirable {
     if (first == null) {
       return;
     }
+    exchange(made);
     owner.trimOutside();
     // Steps may have asked for more meanwhile.
     planIfWanted();
@@ -370,7 +381,7 @@ final class StepSequence implements Retirable {
         (lowered ? counts.lowered : counts.raised).increment();
         doublings = lowered ? Math.min(doublings + 1, MAX_DOUBLINGS) : doublings;
       }
-      serve(made, first);
+      serve(made, first, lowered);
     } finally {
       freeUnlessKnown(first);
     }
@@ -387,9 +398,18 @@ final class StepSequence implements Retirable {
     }
   }
 
-  private void serve(StepPlan made, StepArena first) {
+  /**
+   * @param fits whether steps of this plan fit into the arenas of the one before
+   */
+  private void serve(StepPlan made, StepArena first, boolean fits) {
     StepArena[] serving = {first};
-    leaving.addAll(Arrays.asList(arenas));
+    leaving.addAll(Arrays.asList(previous));
+    previous = NO_ARENAS;
+    if (fits) {
+      previous = arenas;
+    } else {
+      leaving.addAll(Arrays.asList(arenas));
+    }
     plan = made;
     // Release: publishes the arena; its acquire is the read in lease.
     arenas = serving;
@@ -399,6 +419,43 @@ final class StepSequence implements Retirable {
     noteTrouble();
     FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     owner.noteReserved();
+  }
+
+  /** Has an arena of a plan made for each of the one before, which then leaves. */
+  private void exchange(StepPlan made) {
+    boolean done = false;
+    try {
+      while (isOneToExchange(made)) {
+        addArena(made);
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        letPreviousLeave();
+      }
+    }
+  }
+
+  /** Lets one of those before leave, for which there is another; whether there are more. */
+  private synchronized boolean isOneToExchange(StepPlan made) {
+    if (plan != made || retired || owner.isClosed()) {
+      letPreviousLeave();
+    }
+    if (previous.length == 0) {
+      return false;
+    }
+    StepArena[] fewer = Arrays.copyOf(previous, previous.length - 1);
+    leaving.add(previous[fewer.length]);
+    previous = fewer;
+    noteTrouble();
+    growing = fewer.length > 0;
+    return growing;
+  }
+
+  private synchronized void letPreviousLeave() {
+    leaving.addAll(Arrays.asList(previous));
+    previous = NO_ARENAS;
+    noteTrouble();
   }
 
   /** Looks for a plan of fewer bytes, while the one that was found at once serves. */
@@ -415,6 +472,7 @@ final class StepSequence implements Retirable {
     try {
       StepPlan made = new StepPlan(served.recording(), better);
       replace(served, made, reserve(made));
+      exchange(made);
       release();
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
@@ -429,7 +487,7 @@ final class StepSequence implements Retirable {
   private synchronized void replace(StepPlan served, StepPlan better, StepArena first) {
     try {
       if (isServing(served) && !retired) {
-        serve(better, first);
+        serve(better, first, true);
       } else {
         leaving.add(first);
       }
@@ -445,7 +503,7 @@ final class StepSequence implements Retirable {
     count = KeyedSteps.REPEATS;
     StepArena first = reserve(kept);
     try {
-      serve(kept, first);
+      serve(kept, first, false);
     } finally {
       freeUnlessKnown(first);
     }
@@ -591,19 +649,25 @@ final class StepSequence implements Retirable {
   }
 
   private synchronized boolean isGivenUp(StepArena arena) {
-    StepArena[] others =
-        Arrays.stream(arenas).filter(other -> other != arena).toArray(StepArena[]::new);
+    StepArena[] others = without(arena, arenas);
+    StepArena[] othersBefore = without(arena, previous);
     leaving.add(arena);
     arenas = others;
+    previous = othersBefore;
     boolean tooOften = ++givenUp >= MAX_GIVEN_UP;
     if (tooOften) {
       plan = null;
+      letPreviousLeave();
       leaving.addAll(Arrays.asList(arenas));
       arenas = NO_ARENAS;
       count = 0;
     }
     noteTrouble();
     return tooOften;
+  }
+
+  private static StepArena[] without(StepArena arena, StepArena... some) {
+    return Arrays.stream(some).filter(other -> other != arena).toArray(StepArena[]::new);
   }
 
   /**
@@ -731,6 +795,7 @@ final class StepSequence implements Retirable {
   private synchronized List<StepArena> all() {
     List<StepArena> all = new ArrayList<>(leaving);
     all.addAll(Arrays.asList(arenas));
+    all.addAll(Arrays.asList(previous));
     return all;
   }
 
@@ -790,6 +855,9 @@ final class StepSequence implements Retirable {
     for (StepArena arena : arenas) {
       arena.reopen();
     }
+    for (StepArena arena : previous) {
+      arena.reopen();
+    }
   }
 
   /** Gives all arenas back, whatever is in use. */
@@ -797,12 +865,11 @@ final class StepSequence implements Retirable {
     retired = true;
     plan = null;
     StepArena[] serving = arenas;
+    StepArena[] before = previous;
     arenas = NO_ARENAS;
-    // Loops without a stream: they take no heap, of which there may be none.
-    for (StepArena arena : serving) {
-      arena.free();
-      counts.forget(arena);
-    }
+    previous = NO_ARENAS;
+    free(serving);
+    free(before);
     for (int i = 0; i < leaving.size(); i++) {
       leaving.get(i).free();
       counts.forget(leaving.get(i));
@@ -811,6 +878,14 @@ final class StepSequence implements Retirable {
     // Waits for who is about it.
     for (int i = 0; i < releasing.size(); i++) {
       releasing.get(i).free();
+    }
+  }
+
+  private void free(StepArena... some) {
+    // Without a stream: this takes no heap, of which there may be none.
+    for (StepArena arena : some) {
+      arena.free();
+      counts.forget(arena);
     }
   }
 }

@@ -20,6 +20,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -214,6 +216,12 @@ class PlannedStepsArenasTest {
     }
   }
 
+  private static void runAll(Queue<Runnable> tasks) {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
+  }
+
   private static void runLast(List<Runnable> tasks) {
     tasks.remove(tasks.size() - 1).run();
   }
@@ -262,5 +270,109 @@ class PlannedStepsArenasTest {
     pool.deallocateRaw(address);
     assertEquals(planned, pool.stepStats().plannedSteps());
     assertEquals(0, pool.stats().bytesInUse());
+  }
+
+  @Test
+  void shouldPlanWhatWasLearntWhenManyOthersComeMeanwhile() {
+    List<Runnable> tasks = new ArrayList<>();
+    open(tasks::add);
+    structures(1, KeyedSteps.REPEATS);
+    assertEquals(1, tasks.size(), "a plan is to be made");
+    for (int other = 2; other < KeyedSteps.MAX_STRUCTURES + 5; other++) {
+      structures(other, 1);
+    }
+    List.copyOf(tasks).forEach(Runnable::run);
+    structures(1, KeyedSteps.MAX_LEARNING_STEPS + 1);
+    assertTrue(pool.stepStats().plannedSteps() > 0, pool.stepStats().toString());
+  }
+
+  @Test
+  void shouldWaitOnceWhenTheMemoryForManyPlansIsRefused() {
+    List<Runnable> tasks = new ArrayList<>();
+    AtomicBoolean refuses = new AtomicBoolean();
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(
+                source.withVisitors(
+                    0,
+                    RegionVisitor.onAlloc(
+                        (region, index, bytes) -> {
+                          if (refuses.get()) {
+                            throw new IllegalStateException("refused");
+                          }
+                        })))
+            .executor(tasks::add)
+            .stepPlanningTime(Duration.ZERO)
+            .build();
+    for (int i = 0; i < KeyedSteps.REPEATS; i++) {
+      for (int which = 1; which < KeyedSteps.MAX_STRUCTURES; which++) {
+        structures(which, 1);
+      }
+    }
+    assertEquals(KeyedSteps.MAX_STRUCTURES - 1, tasks.size());
+    refuses.set(true);
+    List.copyOf(tasks).forEach(Runnable::run);
+    tasks.clear();
+    assertEquals(0, pool.stepStats().plans());
+    refuses.set(false);
+    structures(1, KeyedSteps.MIN_SHARED_STEPS + KeyedSteps.REPEATS);
+    List.copyOf(tasks).forEach(Runnable::run);
+    structures(1, 1);
+    assertEquals(1, pool.stepStats().plannedSteps(), pool.stepStats()::toString);
+  }
+
+  /** Steps that are open together, of so many bytes twice. */
+  private void stepsWithin(int count, int bytes) {
+    try (ScopedMemoryCollector step = pool.collect();
+        Allocation first = step.allocate(bytes);
+        Allocation second = step.allocate(bytes)) {
+      first.byteBuffer().put(0, (byte) count);
+      second.byteBuffer().put(0, (byte) count);
+      if (count > 1) {
+        stepsWithin(count - 1, bytes);
+      }
+    }
+  }
+
+  @Test
+  void shouldServeAllStepsFromTheOldArenasUntilALoweredPlanHasAsMany() {
+    AtomicBoolean looks = new AtomicBoolean();
+    AtomicInteger looked = new AtomicInteger();
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(
+                source.withVisitors(
+                    0,
+                    RegionVisitor.onAlloc(
+                        (region, index, bytes) -> {
+                          if (looks.getAndSet(false)) {
+                            stepsWithin(3, BYTES / 4);
+                            looked.incrementAndGet();
+                            looks.set(true);
+                          }
+                        })))
+            .executor(tasks::add)
+            .stepPlanningTime(Duration.ZERO)
+            .stepArenaIdle(Duration.ofMillis(500))
+            .build();
+    steps(KeyedSteps.REPEATS);
+    do {
+      runAll(tasks);
+      stepsWithin(3, BYTES);
+    } while (pool.stepStats().arenas() < 3);
+    long unplanned = pool.stepStats().unplannedSteps();
+    looks.set(true);
+    while (pool.stepStats().loweredPlans() == 0) {
+      stepsWithin(3, BYTES / 4);
+      runAll(tasks);
+    }
+    looks.set(false);
+    stepsWithin(3, BYTES / 4);
+    StepStats stats = pool.stepStats();
+    assertEquals(unplanned, stats.unplannedSteps(), stats::toString);
+    assertEquals(3, looked.get(), "an arena of the lowered plan for each of the old");
+    assertEquals(3 * ARENA_BYTES / 4, stats.arenaBytes());
+    runAll(tasks);
   }
 }
