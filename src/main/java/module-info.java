@@ -1,7 +1,7 @@
 /**
  * An off-heap allocator for inference servers. Agrona's buffers need {@code --add-opens
- * java.base/jdk.internal.misc=org.agrona} where they are used; nothing else does. What adapters and
- * the command line are for is optional: who uses an adapter requires its library.
+ * java.base/jdk.internal.misc=org.agrona} where they are used; nothing else does. What adapters are
+ * for, and Jackson, which plans in files need, is optional: who uses it requires its library.
  */
 module io.prmalloc {
   requires java.management;
@@ -18,12 +18,7 @@ module io.prmalloc {
   requires static io.netty.common;
   requires static micrometer.core;
   requires static org.apache.arrow.memory.core;
-  requires static HdrHistogram;
   requires static com.fasterxml.jackson.core;
-  requires static com.fasterxml.jackson.databind;
-  requires static flatbuffers.java;
-  requires static info.picocli;
-  requires static me.tongfei.progressbar;
   requires static org.checkerframework.checker.qual;
   requires static org.immutables.value.annotations;
 
@@ -46,15 +41,7 @@ module io.prmalloc {
   exports io.prmalloc.tensor;
   exports io.prmalloc.tensor.wire;
   exports io.prmalloc.tensor.wire.proto;
-  exports io.prmalloc.tflite;
-  exports io.prmalloc.trace;
-  exports io.prmalloc.trace.planning;
-  exports io.prmalloc.trace.replay;
-  exports io.prmalloc.trace.simulate;
-  exports io.prmalloc.trace.swap;
 
-  opens io.prmalloc.cli to
-      info.picocli;
   opens io.prmalloc.onnxruntime to
       com.sun.jna;
 

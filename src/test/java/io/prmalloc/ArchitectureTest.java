@@ -24,12 +24,6 @@ class ArchitectureTest {
   static final ArchRule ARROWS_POINT_ONE_WAY =
       layeredArchitecture()
           .consideringOnlyDependenciesInLayers()
-          .layer("cli")
-          .definedBy("io.prmalloc.cli..")
-          .layer("report")
-          .definedBy("io.prmalloc.report..")
-          .layer("trace")
-          .definedBy("io.prmalloc.trace..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
           .layer("recording")
@@ -40,8 +34,6 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.lifetime..")
           .layer("plan")
           .definedBy("io.prmalloc.plan..")
-          .layer("tflite")
-          .definedBy("io.prmalloc.tflite..")
           .layer("wire")
           .definedBy("io.prmalloc.tensor.wire..")
           .layer("tensor")
@@ -56,27 +48,18 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.os..")
           .layer("jfr")
           .definedBy("io.prmalloc.jfr")
-          .whereLayer("cli")
-          .mayNotBeAccessedByAnyLayer()
-          .whereLayer("report")
-          .mayOnlyBeAccessedByLayers("cli")
-          .whereLayer("trace")
-          .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("micrometer")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("pool")
-          .mayOnlyBeAccessedByLayers("adapters", "micrometer", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers("adapters", "micrometer")
           .whereLayer("recording")
-          .mayOnlyBeAccessedByLayers("pool", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("pool")
           .whereLayer("lifetime")
-          .mayOnlyBeAccessedByLayers(
-              "kept", "adapters", "micrometer", "pool", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers("kept", "adapters", "micrometer", "pool")
           .whereLayer("kept")
-          .mayOnlyBeAccessedByLayers("pool", "trace", "report", "cli")
-          .whereLayer("tflite")
-          .mayOnlyBeAccessedByLayers("trace", "cli")
+          .mayOnlyBeAccessedByLayers("pool")
           .whereLayer("plan")
-          .mayOnlyBeAccessedByLayers("kept", "pool", "tflite", "trace", "report", "cli")
+          .mayOnlyBeAccessedByLayers("kept", "pool")
           .whereLayer("wire")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("tensor")
@@ -87,28 +70,11 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("root", "lifetime", "pool", "adapters")
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
-              "tensor",
-              "wire",
-              "adapters",
-              "micrometer",
-              "lifetime",
-              "plan",
-              "pool",
-              "trace",
-              "report",
-              "cli");
+              "tensor", "wire", "adapters", "micrometer", "lifetime", "plan", "pool");
 
-  /** But for replays, which compare with Netty's allocators. */
   @ArchTest
   static final ArchRule NETTY_STAYS_WITH_ITS_ADAPTER =
-      CompositeArchRule.of(
-              noClasses()
-                  .that()
-                  .resideOutsideOfPackages("io.prmalloc.netty", "io.prmalloc.trace.replay")
-                  .should()
-                  .dependOnClassesThat()
-                  .resideInAPackage("io.netty.."))
-          .and(adapterAlone("io.prmalloc.netty", "io.netty.."));
+      onlyTheAdapter("io.prmalloc.netty", "io.netty..");
 
   @ArchTest
   static final ArchRule ARROW_STAYS_WITH_ITS_ADAPTER =
@@ -240,21 +206,25 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");
 
+  /** Jackson's streaming reader and writer are for plans in files. */
   @ArchTest
-  static final ArchRule PICOCLI_STAYS_WITH_THE_COMMAND_LINE =
+  static final ArchRule JACKSON_STAYS_WITH_KEPT_PLANS =
       noClasses()
           .that()
-          .resideOutsideOfPackage("io.prmalloc.cli..")
+          .resideOutsideOfPackage("io.prmalloc.kept")
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("picocli..");
+          .resideInAPackage("com.fasterxml.jackson..");
 
   @ArchTest
-  static final ArchRule FLATBUFFERS_STAYS_WITH_ITS_READER =
+  static final ArchRule WHAT_THE_COMMAND_LINE_USES_STAYS_THERE =
       noClasses()
-          .that()
-          .resideOutsideOfPackage("io.prmalloc.tflite..")
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("com.google.flatbuffers..");
+          .resideInAnyPackage(
+              "com.fasterxml.jackson.databind..",
+              "com.google.flatbuffers..",
+              "me.tongfei..",
+              "org.HdrHistogram..",
+              "picocli..");
 }

@@ -31,7 +31,7 @@ public record GuidePage(String text) {
 
   /** The page of this name in {@code docs}. */
   public static GuidePage of(String name) throws IOException {
-    return new GuidePage(Files.readString(Path.of("..", "docs", name)));
+    return new GuidePage(Files.readString(Path.of("..", "..", "docs", name)));
   }
 
   /** The texts between fences of a language; "" for those of none. */

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
  * Broken models of every kind: each is read, or refused with the documented exception, and costs
  * memory in proportion to its length.
  *
- * <p>A long run: {@code mvn test -pl src -Dtest=TfliteFuzzTest -Dprmalloc.fuzz.inputs=50000000}.
+ * <p>A long run: {@code mvn test -pl src/cli -am -Dtest=TfliteFuzzTest
+ * -Dsurefire.failIfNoSpecifiedTests=false -Dprmalloc.fuzz.inputs=50000000}.
  */
 class TfliteFuzzTest {
 

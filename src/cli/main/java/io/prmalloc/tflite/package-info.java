@@ -5,8 +5,7 @@
  * tensors with their sizes, operators in execution order, variables and constants. What an operator
  * computes is not looked at.
  *
- * <p>May use: {@code io.prmalloc.plan.arena} and FlatBuffers' runtime, which is an optional
- * dependency and used nowhere else.
+ * <p>May use: {@code io.prmalloc.plan.arena} and FlatBuffers' runtime, which is used nowhere else.
  *
  * <p>Conventions: nothing in a file is believed before it was checked; a file that is wrong is
  * answered with a {@link io.prmalloc.tflite.TfliteFormatException} that names the file and the

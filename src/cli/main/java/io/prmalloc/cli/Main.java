@@ -150,7 +150,8 @@ public final class Main implements Callable<Integer> {
   /** The version Maven wrote into the jar. Threading: any thread. */
   static final class Version implements IVersionProvider {
 
-    private static final String PROPERTIES = "/META-INF/maven/io.prmalloc/prmalloc/pom.properties";
+    private static final String PROPERTIES =
+        "/META-INF/maven/io.prmalloc/prmalloc-cli/pom.properties";
 
     Version() {}
 
