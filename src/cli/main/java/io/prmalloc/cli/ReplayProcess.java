@@ -29,6 +29,7 @@ final class ReplayProcess {
   private static final String PROGRESS = "progress ";
   private static final String RUN = "run ";
   private static final String PRELOAD = "LD_PRELOAD";
+  private static final String UNNAMED = "ALL-UNNAMED";
 
   /** The option that makes a process the child. */
   static final String RUN_HERE = "--run-here";
@@ -143,17 +144,25 @@ final class ReplayProcess {
         command.add(flag);
       }
     }
+    Module ours = Main.class.getModule();
     // What the jar's manifest says, which is read of the jar that -jar names only.
-    command.add("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED");
+    command.add(
+        "--add-opens=java.base/jdk.internal.misc=" + (ours.isNamed() ? "org.agrona" : UNNAMED));
     int version = Runtime.version().feature();
     if (version >= 22) {
-      command.add("--enable-native-access=ALL-UNNAMED");
+      command.add(
+          "--enable-native-access=" + (ours.isNamed() ? "com.sun.jna,io.netty.common" : UNNAMED));
     }
     if (version >= 23) {
       // Netty's.
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    if (ours.isNamed()) {
+      command.addAll(List.of("-p", System.getProperty("jdk.module.path")));
+      command.addAll(List.of("-m", ours.getName() + "/" + Main.class.getName()));
+    } else {
+      command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    }
     command.addAll(arguments);
     command.add(RUN_HERE + "=" + allocator.label());
     ProcessBuilder builder = new ProcessBuilder(command);
