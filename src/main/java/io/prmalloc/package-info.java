@@ -16,11 +16,8 @@
  * io.prmalloc.SubAllocatorWrapper} are for changing one call, {@link
  * io.prmalloc.AllocationAttributes} say how one request is to be handled and {@link
  * io.prmalloc.AllocatorAttributes} what memory must be fit for; {@link io.prmalloc.Isolation} says
- * how users of one pool are kept apart. For those who write allocators: {@link io.prmalloc.Block}
- * (its state is read by {@code BlockState} and changed in {@code BlockClaims}, its buffers are in
- * {@code BlockViews}, a use begins in {@code BlockOpening}; a close by the thread that took it is
- * noted in {@link io.prmalloc.ReadyBits}), {@link io.prmalloc.RegionHeap}, {@link
- * io.prmalloc.Requests}, {@link io.prmalloc.AllocationLog}.
+ * how users of one pool are kept apart. For those who write allocators: {@link io.prmalloc.Block},
+ * {@link io.prmalloc.RegionHeap}, {@link io.prmalloc.Requests}, {@link io.prmalloc.AllocationLog}.
  *
  * <p>May use: {@code io.prmalloc.os}, Agrona.
  *

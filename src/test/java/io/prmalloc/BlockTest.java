@@ -70,91 +70,59 @@ class BlockTest {
   }
 
   @Test
-  void shouldBeginAUseAtOnceOnlyWhenItIsHomeWithThatMark() {
-    long mark = Block.markOfCaller();
-    long home = block.stamp();
-    assertEquals(0, block.beginMarked(mark, 200));
-    assertEquals(home, block.stamp());
-    ReadyBits where = new ReadyBits() {};
-    assertTrue(block.mark(mark, false, where));
-    long stamp = block.beginMarked(mark, 200);
-    assertEquals(stamp, block.stamp());
-    assertEquals(200, block.sizeBytes());
-    assertEquals(0, block.beginMarked(mark, 300), "it is out");
-    assertEquals(200, block.sizeBytes());
-    try (Allocation handle = block.handle(200)) {
-      assertEquals(200, handle.byteBuffer().limit());
-    }
-    assertEquals(1L << block.number(), where.bits(), "its thread finds it where it is noted");
-    assertEquals(0, recycled, "and need not be asked");
-    assertFalse(block.isLive());
-  }
-
-  @Test
-  void shouldBeginAUseAsTheOneBeforeOnlyWhenItHasThatExtent() {
-    long mark = Block.markOfCaller();
-    long raw = Block.extentOf(200, 64);
-    assertTrue(block.mark(mark, false, new ReadyBits() {}));
-    block.openRaw(200, 64);
-    assertTrue(block.closeRaw());
-    assertEquals(raw, block.extent());
-    assertEquals(0, block.reopenMarked(mark, Block.extentOf(200, 128)));
-    assertEquals(0, block.reopenMarked(mark, 200), "a handle's");
-    assertEquals(0, block.reopenMarked(mark + 32, raw), "another's");
-    long stamp = block.reopenMarked(mark, raw);
-    assertTrue(Block.isOut(stamp) && block.closeRaw(stamp));
-    block.open(200).close();
-    assertEquals(200, block.extent());
-    assertEquals(0, block.reopenMarked(mark, raw));
-    assertTrue(block.closeRaw(block.reopenMarked(mark, 200)));
-    block.view.position(1);
-    assertEquals(0, block.reopenMarked(mark, 200), "its view is another than the user must find");
-  }
-
-  @Test
-  void shouldGoHomeWhenAnotherThreadClosesAUseWithAMark() throws Exception {
-    long mark = Block.markOfCaller();
-    ReadyBits where = new ReadyBits() {};
-    assertTrue(Block.isOut(block.beginUnmarked(mark, where, 200)));
-    Allocation handle = block.handle(200);
-    Thread other = new Thread(handle::close);
-    if (((other.getId() - Thread.currentThread().getId()) & 63) == 0) {
-      other = new Thread(handle::close); // threads whose numbers are 64 apart share their mark
-    }
-    other.start();
-    other.join();
-    assertEquals(1, recycled);
-    assertEquals(0, where.bits());
-    assertTrue(block.claim(), "the mark is gone");
-  }
-
-  @Test
-  void shouldKeepALastingMarkWhenAnotherThreadCloses() throws Exception {
-    long mark = Block.markOfCaller();
-    ReadyBits where = new ReadyBits() {};
-    assertTrue(block.mark(mark, true, where));
-    assertTrue(block.mark(mark, false, where), "it has the mark");
+  void shouldClaimAndBeginOnlyWhenItIsFree() {
     for (int use = 1; use <= 3; use++) {
-      long stamp = block.beginMarked(mark, 200);
+      long stamp = block.claimAndBegin(200);
+      assertEquals(stamp, block.stamp());
       assertEquals(use, Block.useOf(stamp));
-      assertTrue(Block.isOut(stamp) && Block.isMarkOfCaller(stamp));
-      assertFalse(block.isMarkedAtHome(mark));
-      Allocation handle = block.handle(200);
-      Thread other = new Thread(handle::close);
-      other.start();
-      other.join();
-      assertThrows(IllegalStateException.class, handle::close);
-      assertTrue(block.isMarkedAtHome(mark) && !block.isUnmarkedAtHome());
-      assertFalse(block.claim(), "by anybody");
-      assertEquals(use, block.uses());
+      assertEquals(0, block.claimAndBegin(200), "it is out");
+      assertEquals(0, block.claimAndBegin(300), "it is out");
+      assertEquals(200, block.sizeBytes());
+      try (Allocation handle = block.handle(200)) {
+        assertEquals(200, handle.byteBuffer().limit());
+      }
+      assertEquals(use, recycled);
     }
-    int marker = Block.markerOf(block.stamp());
-    block.unmark(marker ^ 1, 63);
-    assertTrue(block.isMarkedAtHome(mark), "that was another's");
-    block.unmark(marker, 63);
-    assertTrue(block.isUnmarkedAtHome());
-    assertEquals(3, block.uses());
-    assertTrue(block.beginUnmarked(mark, where, 200) > 0, "and lasts no more");
+    assertTrue(block.claim());
+    assertEquals(0, block.claimAndBegin(200), "claimed");
+    block.giveUp();
+  }
+
+  @Test
+  void shouldPrepareTheViewAgainWhenItWasLeftOrTheSizeIsAnother() {
+    assertTrue(block.claimAndBegin(200) != 0);
+    Allocation first = block.handle(200);
+    first.byteBuffer().position(7).limit(9).order(ByteOrder.BIG_ENDIAN);
+    first.close();
+    assertTrue(block.claimAndBegin(200) != 0);
+    try (Allocation second = block.handle(200)) {
+      assertEquals(0, second.byteBuffer().position());
+      assertEquals(200, second.byteBuffer().limit());
+      assertEquals(ByteOrder.nativeOrder(), second.byteBuffer().order());
+    }
+    assertTrue(block.claimAndBegin(300) != 0);
+    try (Allocation third = block.handle(300)) {
+      assertEquals(300, third.byteBuffer().limit());
+    }
+    block.openRaw(300, 64);
+    assertTrue(block.closeRaw());
+    assertTrue(block.claimAndBegin(300) != 0);
+    assertEquals(0, block.headerBytes());
+    block.handle(300).close();
+    assertEquals(300, block.largestBytes());
+  }
+
+  @Test
+  void shouldNotBeginWhileItHasNoMemory() {
+    Counted bare = new Counted(0, 500, null, Isolation.NONE);
+    assertTrue(bare.claim());
+    bare.attach(null);
+    assertEquals(0, bare.claimAndBegin(0));
+    assertEquals(0, bare.claimAndBegin(500));
+    bare.attach(region);
+    bare.giveUp();
+    assertTrue(bare.claimAndBegin(500) != 0);
+    bare.handle(500).close();
   }
 
   @Test

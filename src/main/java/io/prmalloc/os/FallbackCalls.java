@@ -64,11 +64,6 @@ final class FallbackCalls implements NativeCalls {
   }
 
   @Override
-  public int membarrier(int command) {
-    throw unsupported("membarrier");
-  }
-
-  @Override
   public long posixMemalign(long alignment, long bytes) {
     throw unsupported("posix_memalign");
   }

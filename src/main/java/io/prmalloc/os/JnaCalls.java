@@ -7,7 +7,6 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -85,8 +84,6 @@ final class JnaCalls implements NativeCalls {
     static native int getrusage(int who, long usage);
 
     static native String strerror(int errorNumber);
-
-    static native long syscall(long number, long first, long second, long third);
   }
 
   /** Of its own, because other C libraries than glibc lack it, and one missing name spoils all. */
@@ -151,28 +148,6 @@ final class JnaCalls implements NativeCalls {
 
   private static int error(int result) {
     return result == 0 ? 0 : Native.getLastError();
-  }
-
-  /** The C libraries have no function of that name. */
-  @Override
-  public int membarrier(int command) {
-    int number = membarrierNumber(System.getProperty("os.arch", ""));
-    if (number < 0) {
-      return -ENOSYS;
-    }
-    long result = Libc.syscall(number, command, 0, 0);
-    return result < 0 ? -Native.getLastError() : (int) result;
-  }
-
-  /** The kernel's number of the call, which is the generic one but on older processors. */
-  static int membarrierNumber(String processor) {
-    return switch (processor.toLowerCase(Locale.ROOT)) {
-      case "amd64", "x86_64" -> 324;
-      case "aarch64", "riscv64", "loongarch64" -> 283;
-      case "ppc64le" -> 365;
-      case "s390x" -> 356;
-      default -> -1;
-    };
   }
 
   @Override

@@ -47,15 +47,6 @@ interface NativeCalls extends MallocCalls {
   /** Advice: make all pages present and writable now; known from Linux 5.14 on. */
   int MADV_POPULATE_WRITE = 23;
 
-  /** Command of {@link #membarrier}: which commands there are. */
-  int MEMBARRIER_QUERY = 0;
-
-  /** Command of {@link #membarrier}: all running threads of this process, now. */
-  int MEMBARRIER_PRIVATE_EXPEDITED = 8;
-
-  /** Command of {@link #membarrier}: to be given once, before the one above. */
-  int MEMBARRIER_REGISTER_PRIVATE_EXPEDITED = 16;
-
   /** Whose resource usage is asked for. */
   enum UsageScope {
     /** All threads of this process, past and present. */
@@ -108,15 +99,6 @@ interface NativeCalls extends MallocCalls {
    * @throws UnsupportedOperationException if native calls are out of reach
    */
   int mprotect(long address, long lengthBytes, int protection);
-
-  /**
-   * Has other threads pass a memory barrier; {@code command} is one of the {@code MEMBARRIER_}
-   * constants.
-   *
-   * @return for the query the sum of the commands that there are, else 0; or a negated error number
-   * @throws UnsupportedOperationException if native calls are out of reach
-   */
-  int membarrier(int command);
 
   /**
    * The malloc of a library, loaded by name; these calls themselves are the C library's.

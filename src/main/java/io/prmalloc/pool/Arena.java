@@ -217,7 +217,7 @@ final class Arena {
     set(changed, -1);
     for (PooledBlock block : blocks.get(region)) {
       if (block == claimed) {
-        block.moveTo(reserved);
+        block.moveInto(reserved);
       } else {
         block.comeHomeIn(reserved);
       }
@@ -234,7 +234,7 @@ final class Arena {
   boolean claim(int region) {
     List<PooledBlock> all = blocks.get(region);
     for (int i = 0; i < all.size(); i++) {
-      if (!all.get(i).claimFromAny()) {
+      if (!all.get(i).claim()) {
         giveUp(all, i);
         return false;
       }
@@ -267,7 +267,7 @@ final class Arena {
     set(without, 1);
     List<PooledBlock> all = blocks.get(region);
     for (int i = 0; i < all.size(); i++) {
-      all.get(i).moveTo(null);
+      all.get(i).moveInto(null);
     }
     source.free(gone);
     return bytes;

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 /**
  * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
  *
- * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as ready,
+ * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as free,
  * the counters of what went wrong, that bins may get blocks more, and that blocks may lose their
  * memory and get other. The last two are for the holder of the pool's lifecycle lock.
  */
@@ -36,13 +36,13 @@ final class BinTable implements Retirable {
 
   // The order in which an allocation looks for a block:
   //
-  //   1. what this stripe has ready of its own bin, then of those it may borrow from
-  //      (ReadyBlocks.front), the common case
-  //   2. its own bin: what other stripes have ready; then likewise the buffers it may borrow from
+  //   1. what is noted for this stripe of its own bin, then of those it may borrow from
+  //      (FreeIndex.removeFirst), the common case
+  //   2. its own bin: what is noted for other stripes; then likewise the buffers it may borrow from
   //   3. the bins above, smallest first, as long as a chunk is at most `maxOversize` times the
   //      size asked for
-  //   4. the same buffers again, but asking the blocks, because one may be ready and not noted
-  //      (see ReadyChunks)
+  //   4. the same buffers again, but asking the blocks, because one may be free and not noted
+  //      (see FreeIndex)
   //   5. what bins got later (see Growth), however large
   //   6. blocks without memory, which then get some (see Growth)
   //
@@ -64,8 +64,8 @@ final class BinTable implements Retirable {
   /** A block with its view and its place. */
   private static final int BLOCK_HEAP_BYTES = 512;
 
-  /** A {@link ReadyWord}. */
-  private static final int WORD_HEAP_BYTES = 192;
+  /** A word of a {@link FreeIndex}, local and remote. */
+  private static final int WORD_HEAP_BYTES = 256;
 
   /** What a size class has beside what each stripe knows of it. */
   private static final int CLASS_HEAP_BYTES = 24;
@@ -82,7 +82,7 @@ final class BinTable implements Retirable {
   /** All bins, smallest first. */
   private final Bin[] ascending;
 
-  private final ReadyChunks ready;
+  private final ChunkIndex index;
 
   /** Takes what is at hand. Made once, for to make it costs heap. */
   private final Function<Buffer, PooledBlock> noted;
@@ -110,8 +110,8 @@ final class BinTable implements Retirable {
     this.maxOversize = maxOversize;
     this.arena = arena;
     this.ascending = ascending;
-    this.ready =
-        new ReadyChunks(
+    this.index =
+        new ChunkIndex(
             directClasses,
             Integer.numberOfTrailingZeros(intervalBytes),
             arena.isolation().roomBytes(),
@@ -119,18 +119,17 @@ final class BinTable implements Retirable {
             plan.concurrentSteps(),
             Stripes.many());
     // Of several the stripes' words are asked, though to ask a few blocks takes less by itself: to
-    // look at a block is to fetch a cache line that its owner is about to write, and the bit that
-    // the owner keeps of a block that is gone sends it the slow way.
+    // look at a block is to fetch a cache line that its owner is about to write.
     this.noted =
         buffer ->
             buffer.isSingle()
                 ? buffer.claimSingle()
-                : ready.takeFromAny(buffer.firstNumber(), buffer.count());
+                : index.takeFromAny(buffer.firstNumber(), buffer.count());
     for (Bin bin : ascending) {
       List<PooledBlock> candidates =
           Arrays.stream(bin.buffers()).flatMap(buffer -> buffer.blocks().stream()).toList();
       if (bin.index() < directClasses && !candidates.isEmpty()) {
-        ready.serve(bin.index(), bin.buffers()[0].count(), candidates);
+        index.serve(bin.index(), bin.buffers()[0].count(), candidates);
       }
     }
   }
@@ -272,34 +271,34 @@ final class BinTable implements Retirable {
    * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
    */
   int index(long totalBytes) {
-    return ready.sizeClass(totalBytes);
+    return index.sizeClass(totalBytes);
   }
 
-  /** Where a thread finds what it is likeliest to have in its cache. */
-  ReadyChunks ready() {
-    return ready;
+  /** Where a thread looks first. */
+  ChunkIndex freeIndex() {
+    return index;
   }
 
   /**
-   * Takes what this thread has ready, or gives null.
+   * Takes what is noted for this thread, or gives null.
    *
    * @param totalBytes as {@link #index}; the alignment wanted is at most {@link #MIN_ALIGNMENT}
    */
   PooledBlock take(long totalBytes) {
-    PooledBlock block = ready.take(totalBytes);
-    return block != null ? block : ready.takeFurther(totalBytes);
+    PooledBlock block = index.take(totalBytes);
+    return block != null ? block : index.takeFurther(totalBytes);
   }
 
   /** Takes a block from the request's own bin or the bins it may use, or gives null. */
   PooledBlock takeSlowly(long totalBytes, int alignment) {
     // What has no bin is nothing to have a share for.
     boolean known = binOf(totalBytes) != null;
-    boolean given = known && ready.giveShare(false);
+    boolean given = known && index.giveShare(false);
     PooledBlock block = given && alignment <= MIN_ALIGNMENT ? take(totalBytes) : null;
     if (block == null) {
       block = takeSlowly(totalBytes, alignment, noted);
     }
-    while (block == null && known && ready.giveShare(true)) {
+    while (block == null && known && index.giveShare(true)) {
       block = takeSlowly(totalBytes, alignment, noted);
     }
     if (block == null) {
@@ -342,7 +341,7 @@ final class BinTable implements Retirable {
     FlightEvents.unservedRequest(totalBytes, known);
     if (known) {
       misses.increment();
-      ready.gather();
+      index.gather();
     } else {
       nullBins.count(totalBytes);
     }
@@ -431,7 +430,7 @@ final class BinTable implements Retirable {
     GrownBlocks.Grown more = GrownBlocks.reserve(bin.own(), source, arena.isolation());
     boolean known = false;
     try {
-      ready.adopt(more.block());
+      index.adopt(more.block());
       // Before anybody sees it.
       more.block().claim();
       long bytes = more.arena().bytes();
@@ -568,7 +567,7 @@ final class BinTable implements Retirable {
 
   /** Has somebody told of every block that comes home from now on. */
   void tellWhenHome(Runnable whenHome) {
-    ready.tell(block -> whenHome.run());
+    index.tell(block -> whenHome.run());
   }
 
   /** Closes all buffers if all blocks are home; else nothing has changed. */

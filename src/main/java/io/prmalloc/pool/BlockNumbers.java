@@ -103,11 +103,11 @@ final class BlockNumbers {
     return used > 0 && used + count > Long.SIZE ? next + Long.SIZE - used : next;
   }
 
-  /** Tells each chunk its number, and where it is noted when it comes home. */
-  void noteIn(ReadyBlocks where) {
+  /** Tells each chunk its number, and where it is noted when it is free. */
+  void noteIn(FreeIndex where) {
     for (int number = 0; number < blocks.length; number++) {
       if (blocks[number] != null) {
-        blocks[number].readyIn(where, number);
+        blocks[number].notedIn(where, number);
       }
     }
   }

@@ -18,23 +18,20 @@ abstract class BlockStack implements Retirable {
 
   // A block that nobody uses is in one of two places, and its state says in which:
   //
-  //   home      in front: whoever brings it from home to claimed has it. A bit tells where to look
-  //             (see ReadyBlocks); a block whose bit is lost is found by `gather`.
+  //   free      in front: whoever brings it from free to claimed has it. A bit tells where to look
+  //             (see FreeIndex); a block whose bit is lost is found by `gather`.
   //   claimed   on the stack, which gives each of its numbers to one taker.
   //
-  // A pair in front is one atomic instruction, the close, where the thread holds the stripe that
-  // the front serves (see StripeBias), and else two; by the stack alone it was three, on a longer
-  // way. Blocks get to the front by being closed while it is open, or from the stack, all at once,
-  // when nothing is there. They leave it for the stack by `gather`. Once the front is shut, what is
-  // closed goes to the stack, whose count is exact: the owner hears of the first block and of the
-  // last one.
+  // A pair in front is two atomic instructions; by the stack it is three, on a longer way. Blocks
+  // get to the front by being closed while it is open, or from the stack, all at once, when nothing
+  // is there. They leave it for the stack by `gather`. Once the front is shut, what is closed goes
+  // to the stack, whose count is exact: the owner hears of the first block and of the last one.
   //
   // The front is shut while somebody is told of blocks that come home. Whoever shuts it writes
   // that, and then looks at all states; whoever closes writes the state, and then looks whether
   // somebody is to be told. One of the two sees the other, so no block stays in a front that is
   // shut. Both may see each other: then one of them wins the claim, and puts the block on the
-  // stack. Only where the block has the mark of a thread that is held up in the middle of a claim
-  // nobody does: then it stays home until the next `gather`, and counts as out.
+  // stack.
 
   /** Larger ones would be searched for long by who finds the front empty. */
   static final int MAX_CAPACITY = Long.SIZE * Long.SIZE;
@@ -47,7 +44,7 @@ abstract class BlockStack implements Retirable {
   /** In whole words; null for what was never taken. */
   private final PooledBlock[] blocks;
 
-  private final ReadySlots front;
+  private final FreeIndex front;
 
   // Made once, for to make them costs heap.
   private final Consumer<PooledBlock> toStack = this::push;
@@ -59,9 +56,9 @@ abstract class BlockStack implements Retirable {
    * A stack of all, and a front that is shut.
    *
    * @param capacity from 1 to {@link #MAX_CAPACITY}
-   * @param bias of the threads that claim what is in front
+   * @param stripes to one of which the blocks belong at a time
    */
-  BlockStack(int capacity, StripeBias bias) {
+  BlockStack(int capacity, Stripes stripes) {
     if (capacity > MAX_CAPACITY) {
       throw new IllegalArgumentException("capacity " + capacity + " exceeds " + MAX_CAPACITY);
     }
@@ -69,12 +66,12 @@ abstract class BlockStack implements Retirable {
     this.free = new IndexStack(capacity);
     this.blocks = new PooledBlock[(wordAt(capacity - 1) + 1) * Long.SIZE];
     this.made = index -> blocks[index] != null;
-    this.front = new ReadySlots(blocks, bias);
+    this.front = FreeIndex.ofSlots(blocks, stripes);
     front.tell(toStack);
   }
 
   /** Where what was just closed lies, while it is open. */
-  final ReadySlots front() {
+  final FreeIndex front() {
     return front;
   }
 
@@ -85,14 +82,12 @@ abstract class BlockStack implements Retirable {
   }
 
   /**
-   * The same for a thread of those that the front serves, if it is open. If that thread holds its
-   * stripe, then before it takes one from the stack all come to the front that were ever taken.
+   * The same for a thread of those that the front serves, if it is open: before it takes one from
+   * the stack, all come to the front that were ever taken.
    */
   final PooledBlock allocateServed() {
     PooledBlock block = takeReady();
-    // Not for others: where several threads write the bits in front, one write by a thread that was
-    // held up may lose them all.
-    if (block == null && front.isHeldByCaller() && free.popWhile(made, toFront) > 0) {
+    if (block == null && free.popWhile(made, toFront) > 0) {
       block = takeReady();
       // Whoever shut the front meanwhile may have looked before they came.
       VarHandle.fullFence();
@@ -111,17 +106,7 @@ abstract class BlockStack implements Retirable {
   }
 
   private PooledBlock takeReady() {
-    PooledBlock block = takeNear();
-    return block != null ? block : front.takeFurther(0);
-  }
-
-  private PooledBlock takeNear() {
-    ReadyWord near = front.front(0);
-    PooledBlock block = near.takeFirst(-1L);
-    while (block == null && near.bits() != 0) {
-      block = near.takeFirst(-1L);
-    }
-    return block;
+    return front.takeFurther(0);
   }
 
   private PooledBlock pop() {
@@ -146,7 +131,7 @@ abstract class BlockStack implements Retirable {
     boolean made = false;
     try {
       PooledBlock block = create(index);
-      block.readyIn(front, index);
+      block.notedIn(front, index);
       // It is taken, and was never in front.
       block.claim();
       BLOCK.setRelease(blocks, index, block);
@@ -166,7 +151,7 @@ abstract class BlockStack implements Retirable {
 
   private void push(PooledBlock block) {
     // Who else may have put it on the stack did not tell.
-    int count = front.claim(block) ? free.push(block.number()) : 1;
+    int count = block.claim() ? free.push(block.number()) : 1;
     if (count == 1 || count == capacity) {
       changed();
     }
@@ -196,7 +181,7 @@ abstract class BlockStack implements Retirable {
 
   private void pushIfHome(PooledBlock block) {
     // Asked first, for most are out, and of those nothing more is read.
-    if (block.isAtHome() && front.claim(block)) {
+    if (block.isAtHome() && block.claim()) {
       free.push(block.number());
     }
   }

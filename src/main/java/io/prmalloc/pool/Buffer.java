@@ -85,7 +85,7 @@ final class Buffer implements Retirable {
 
   /** Claims the only block if it is home, or gives null. */
   PooledBlock claimSingle() {
-    return blocks[0].claimFromAny() ? blocks[0] : null;
+    return blocks[0].claimAndMove() ? blocks[0] : null;
   }
 
   /**
@@ -104,7 +104,7 @@ final class Buffer implements Retirable {
       for (PooledBlock block : blocks) {
         long stamp = block.stamp();
         if (PooledBlock.isHome(stamp)) {
-          if (block.claimFromAny()) {
+          if (block.claimAndMove()) {
             return block;
           }
           // One that nobody took belongs to a thread that does not get on, and is as good as out.
@@ -191,7 +191,7 @@ final class Buffer implements Retirable {
   @Override
   public boolean retire() {
     for (int i = 0; i < blocks.length; i++) {
-      if (blocks[i].hasMemory() && !blocks[i].claimFromAny()) {
+      if (blocks[i].hasMemory() && !blocks[i].claim()) {
         reopen(i);
         return false;
       }
@@ -216,7 +216,7 @@ final class Buffer implements Retirable {
   /** Closes the handles on blocks that are still out, and lets none out again. */
   void revokeAll() {
     for (PooledBlock block : blocks) {
-      while (!block.claimFromAny() && PooledBlock.isOut(block.stamp())) {
+      while (!block.claim() && PooledBlock.isOut(block.stamp())) {
         block.revoke();
       }
     }
@@ -237,7 +237,7 @@ final class Buffer implements Retirable {
     for (int i = 0; i < blocks.length; i++) {
       // A taker that meets the block while it is claimed no longer takes it for ready, until the
       // next close of the block; until then it is found by claimAny.
-      if (!isDiscarded(i) && blocks[i].claimFromAny()) {
+      if (!isDiscarded(i) && blocks[i].claim()) {
         try {
           long bytes = discarder.applyAsLong(blocks[i]);
           discarded[i] =

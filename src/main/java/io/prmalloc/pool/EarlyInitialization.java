@@ -20,14 +20,14 @@ final class EarlyInitialization {
 
   /** Not as literals, because most are visible in their packages only. */
   private static final String[] NAMES = {
-    "BlockClaims",
-    "BlockViews",
+    "Block",
     "DeferredFreeSubAllocator",
     "DeferredFreeSubAllocator$State",
     "OutOfNativeMemoryException$1",
     "OutOfNativeMemoryException$Limit",
     "lifetime.StepMemory",
     "os.AgronaAccess",
+    "os.Natives",
     "os.OperatingSystem",
     "plan.GapIndex$Padding",
     "plan.GreedyByBreadthStrategy",
@@ -50,7 +50,9 @@ final class EarlyInitialization {
     "pool.StepSequence",
     "pool.Takeover",
     "pool.TolerantObserver",
-    "pool.VirtualThreads",
+    "pool.FreeIndex",
+    "pool.SlabFronts",
+    "pool.Stripes",
   };
 
   private static final Pattern SYNTHETIC = Pattern.compile(".*\\$\\d+");

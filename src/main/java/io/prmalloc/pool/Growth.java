@@ -22,7 +22,7 @@ final class Growth {
   // and a new plan would be no better, for it knows no more. But each goes to the system and back,
   // which takes as long as a hundred hits.
   //
-  // So a bin that goes on missing, although what lay idle was gathered (see ReadyChunks), keeps the
+  // So a bin that goes on missing, although what lay idle was gathered (see ChunkIndex), keeps the
   // block that the next of them gets. It has a region of its own, is asked right after the plan's
   // blocks of its bin, and goes with the plan. Who finds nothing else may have it too, however much
   // smaller the request is. What all bins may get is a part of the arena: whoever needs more than

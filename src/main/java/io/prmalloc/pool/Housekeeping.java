@@ -41,11 +41,6 @@ final class Housekeeping implements IdleTrimmer.Target {
     this.waste =
         () -> {
           small.releaseIdle(WasteWatch.LOOKS);
-          small.bias().endHoldsOfEnded();
-          BinTable table = pool.bins();
-          if (table != null) {
-            table.ready().endHoldsOfEnded();
-          }
           watch.look();
         };
     this.shrinkAfter = builder.replanWhen().idle();

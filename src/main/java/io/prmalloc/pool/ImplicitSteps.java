@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ImplicitSteps {
 
-  // Nothing on the pool's quick way asks whether a thread has a step open. So that way is barred
-  // while there is something to be asked, and every request comes to SlowWay:
+  // Nothing on the pool's fast path asks whether a thread has a step open. So the fast path is
+  // closed
+  // while there is something to be asked, and every request comes to SlowPath:
   //
   //   learning   as long as a step is open that is to be recorded, an ImplicitStepObserver hears
   //              of the requests, which the pool serves as ever. It is attached when the step

@@ -18,12 +18,13 @@ import java.util.function.Supplier;
  */
 final class PoolWatch {
 
-  // Nothing on the quick way asks whether there are observers. Instead that way finds nothing
+  // Nothing on the fast path asks whether there are observers. Instead that path finds nothing
   // while there are some (TensorPoolAllocator.ready, SlabClass.observe), so that every request
-  // comes to SlowWay, where they are told and the block is marked (Block.observe). The mark is part
+  // comes to SlowPath, where they are told and the block is marked (Block.observe). The mark is
+  // part
   // of the stamp, so a close knows from a number it has in hand whether to tell.
   //
-  //   begins to observe   first the observers are published, then the quick way is barred: who is
+  //   begins to observe   first the observers are published, then the fast path is closed: who is
   //                       on it is not observed, and neither is the release of what it took
   //   ends                first they are taken back, then the way is opened; who was marked before
   //                       tells those who were told of its allocation
@@ -34,7 +35,7 @@ final class PoolWatch {
   //
   // Blocks outside the pool have a ticket for the heap, and that leads to observers.
 
-  /** What bars the quick way, and opens it again. */
+  /** What closes the fast path, and opens it again. */
   interface Gate {
     /**
      * Bars the way, or opens it.

@@ -2,7 +2,6 @@ package io.prmalloc.pool;
 
 import io.prmalloc.Block;
 import io.prmalloc.Isolation;
-import io.prmalloc.OutOfLine;
 import io.prmalloc.os.MemoryRegion;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
@@ -15,7 +14,15 @@ final class PooledBlock extends Block {
   /** −1 for a slot. */
   private final int bin;
 
-  private ReadyBlocks home;
+  /** Where it is noted when it is free. */
+  private FreeIndex home;
+
+  /** By which its home knows it. */
+  private int number;
+
+  /** The stripe that it belongs to. Plain: a hint, written by whoever has the block or moves it. */
+  private int stripe;
+
   private Numbered numbered;
   private Observation observation;
 
@@ -42,10 +49,26 @@ final class PooledBlock extends Block {
     return new PooledBlock(region, offset, bytes, isolation, -1);
   }
 
-  /** Where the block is noted when it comes home, and under which number. Said once. */
-  void readyIn(ReadyBlocks where, int itsNumber) {
+  /** Says where the block is noted when it is free, and under which number. Said once. */
+  void notedIn(FreeIndex where, int itsNumber) {
     home = where;
-    setNumber(itsNumber);
+    number = itsNumber;
+  }
+
+  int number() {
+    return number;
+  }
+
+  /** The stripe that it belongs to: where threads find it when it is free (see FreeIndex). */
+  int stripe() {
+    return stripe;
+  }
+
+  /** Lets it belong to a stripe. Written only if it must be. */
+  void moveTo(int toStripe) {
+    if (stripe != toStripe) {
+      stripe = toStripe;
+    }
   }
 
   /** Whether the block is a slot of a slab, and so has a light header when raw. */
@@ -66,57 +89,18 @@ final class PooledBlock extends Block {
     return home.sizeClass(totalBytes);
   }
 
-  /** Of which blocks it is one: of another plan's if its own was replaced. */
-  ReadyBlocks home() {
-    return home;
-  }
-
-  /** Whether it has been noted in a word of the stripe that the calling thread holds. */
-  boolean isHeldByCaller() {
-    ReadyWord word = (ReadyWord) ready();
-    return word != null && word.isHeldByCaller();
-  }
-
-  /**
-   * Takes the block if it is home and {@link #isHeldByCaller held by the caller}, for a use as the
-   * one before.
-   *
-   * @param extent of the use
-   * @return its stamp, or 0
-   */
-  long reopen(long extent) {
-    return ((ReadyWord) ready()).reopen(this, extent);
-  }
-
-  /**
-   * Tells that a thread found it noted and could not have it. Out of line: see {@link OutOfLine}.
-   */
-  void passedOver(int depth) {
-    if (depth > 0) {
-      passedOver(depth - 1);
-    } else {
-      home.passedOver(this);
-    }
-  }
-
-  /** No longer noted where its uses are, if it is out and the calling thread holds that stripe. */
-  void forgetIfOut() {
-    ReadyWord word = (ReadyWord) ready();
-    if (word != null && word.isHeldByCaller()) {
-      word.forgetIfOut(this);
-    }
-  }
-
   /** The bit of the number in its word. */
   long bit() {
-    // Not a field: longs lie in front, where the taker writes, and a close by another thread would
-    // fetch one more cache line.
-    return 1L << number();
+    return 1L << number;
   }
 
-  /** {@link ReadyBlocks#claim Claims} the block, whosever it is. */
-  boolean claimFromAny() {
-    return home.claim(this);
+  /** Claims the block if it is free, and lets it belong to the caller's stripe. */
+  boolean claimAndMove() {
+    if (!claim()) {
+      return false;
+    }
+    moveTo(home.stripe());
+    return true;
   }
 
   /** Brings a claimed block home, in new memory. */
@@ -127,7 +111,7 @@ final class PooledBlock extends Block {
   }
 
   /** Gives a claimed block new memory, or takes it away if that is null. It stays claimed. */
-  void moveTo(MemoryRegion region) {
+  void moveInto(MemoryRegion region) {
     attach(region);
   }
 
@@ -164,14 +148,13 @@ final class PooledBlock extends Block {
 
   @Override
   protected void cameHomeByStore() {
-    // Or whether the slab's front is shut, or whether somebody is to be told of a chunk, might be
-    // read too soon: see BlockStack and ReadyBlocks.tell.
+    // Or whether somebody is to be told of the block might be read too soon: see FreeIndex.tell.
     VarHandle.fullFence();
   }
 
   @Override
   protected int goHome() {
-    ReadyBlocks where = home;
+    FreeIndex where = home;
     where.put(this);
     return where.news();
   }

@@ -40,10 +40,6 @@ final class RawAddresses {
     if (!directory.isEnabled()) {
       directory.enable();
     }
-    PooledBlock again = pool.reopenRaw(bytes, header);
-    if (again != null) {
-      return addressBehindHeader(again, (int) bytes, header, true);
-    }
     try {
       return openRaw((int) alignment, bytes, header);
     } catch (OutOfNativeMemoryException notToBeHad) {
@@ -71,12 +67,9 @@ final class RawAddresses {
   private long openPooled(PooledBlock block, int bytes, int header) {
     long extent = Block.extentOf(bytes, header);
     boolean likeBefore = block.extent() == extent;
-    long stamp = block.openRaw(bytes, header);
+    block.openRaw(bytes, header);
     boolean opened = false;
     try {
-      if (!Block.isNoSample(stamp)) {
-        pool.learn(block, (long) bytes + header, extent);
-      }
       long address = addressBehindHeader(block, bytes, header, likeBefore);
       opened = true;
       return address;

@@ -33,7 +33,7 @@ final class Rehearsal {
   // than the one that happened to be seen: threads that run the collected steps over and over, in
   // turns of random length. The generator is seeded, so equal warm-ups give equal pools.
   //
-  // Each thread has a stripe of its own there, as it has in the pool (see ReadyChunks): it begins
+  // Each thread has a stripe of its own there, as it has in the pool (see ChunkIndex): it begins
   // with its share if there is one, prefers what it had before, and borrows from that before it
   // takes the right size from another. So threads lend large blocks while small ones lie ready
   // elsewhere, and need more blocks than the same lives do in the hands of one thread. When this

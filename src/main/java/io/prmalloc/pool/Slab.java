@@ -28,8 +28,8 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
 
-  /** Which stripe it serves, or served last. Guarded by the class's lock. */
-  int stripe;
+  /** Which stripe it serves, or served last. Written under the class's lock. */
+  private volatile int stripe;
 
   private long usesSeen;
   private int idleLooks;
@@ -40,8 +40,8 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
       int slotBytes,
       int slots,
       Isolation isolation,
-      StripeBias bias) {
-    super(slots, bias);
+      Stripes stripes) {
+    super(slots, stripes);
     this.isolation = isolation;
     this.owner = owner;
     this.region = region;
@@ -54,9 +54,24 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
     return slots;
   }
 
+  /** Which stripe it serves, or served last. */
+  int stripe() {
+    return stripe;
+  }
+
+  /** Lets it serve a stripe, to which all its slots belong from then on. */
+  void serve(int toStripe) {
+    if (stripe != toStripe) {
+      stripe = toStripe;
+      forEachBlock(slot -> slot.moveTo(toStripe));
+    }
+  }
+
   @Override
   PooledBlock create(int index) {
-    return PooledBlock.slot(region, (long) index * slotBytes, slotBytes, isolation);
+    PooledBlock slot = PooledBlock.slot(region, (long) index * slotBytes, slotBytes, isolation);
+    slot.moveTo(stripe);
+    return slot;
   }
 
   @Override

@@ -9,7 +9,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -89,7 +88,6 @@ final class SlabClass implements Retirable {
   private final Runnable grown;
 
   private final Stripes stripes;
-  private final StripeBias bias;
 
   /** The slabs that serve, and those that rest. Written under the lock. */
   private final StripeSlabs byStripe;
@@ -111,13 +109,11 @@ final class SlabClass implements Retirable {
 
   /**
    * @param fronts where the slabs that serve are found
-   * @param bias of the threads of their stripes
    * @param grown told after every slab that is taken from the source
    */
   SlabClass(
       int sizeClass,
       SlabFronts fronts,
-      StripeBias bias,
       SubAllocator source,
       Isolation isolation,
       AddressDirectory directory,
@@ -126,7 +122,6 @@ final class SlabClass implements Retirable {
     this.isolation = isolation;
     this.sizeClass = sizeClass;
     this.fronts = fronts;
-    this.bias = bias;
     this.slotBytes = SizeClasses.slotBytes(sizeClass);
     this.leastSlots = leastSlots(slotBytes);
     this.spareSlots = spareSlots(slotBytes);
@@ -186,7 +181,7 @@ final class SlabClass implements Retirable {
     Slab slab = byStripe.serving(stripe);
     // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
     boolean open = slab != null && !observed && isolation.isNone();
-    ReadyBlocks front = open ? slab.front() : ReadyBlocks.NONE;
+    FreeIndex front = open ? slab.front() : FreeIndex.NONE;
     fronts.set(stripe, sizeClass, front);
   }
 
@@ -241,12 +236,6 @@ final class SlabClass implements Retirable {
     if (slab == null || 2 * slab.readyBlocks() < slab.slots()) {
       return null;
     }
-    // First, for if its thread is held up in the middle of a claim nothing is to be had of it, and
-    // it had better stay where somebody looks.
-    slab.gather();
-    if (slab.freeBlocks() == 0) {
-      return null;
-    }
     leaveStripe(slab);
     return slab;
   }
@@ -259,7 +248,7 @@ final class SlabClass implements Retirable {
     } finally {
       // There may be no heap: then it is where the next request looks.
       if (!served && byStripe.serving(stripe) != slab) {
-        shut(slab);
+        slab.shutFront();
         queueOrGiveBack(slab);
       }
     }
@@ -269,13 +258,11 @@ final class SlabClass implements Retirable {
     slab.queued = false;
     slab.openFront();
     List<Slab> left = byStripe.serve(stripe, slab);
-    // After that, which is volatile: see StripeBias.tell.
-    bias.tell(stripe, this::heldBy);
     showAfter(stripe, left);
   }
 
   private void serveRested(int stripe, Slab slab) {
-    slab.front().mark(bias.holdOf(stripe), bias.mayLast(stripe));
+    slab.front().collect();
     showAfter(stripe, byStripe.serve(stripe, slab));
   }
 
@@ -283,27 +270,8 @@ final class SlabClass implements Retirable {
   private void showAfter(int stripe, List<Slab> left) {
     show(stripe);
     for (Slab exhausted : left) {
-      shut(exhausted);
+      exhausted.shutFront();
       queueOrGiveBack(exhausted);
-    }
-  }
-
-  private static void shut(Slab slab) {
-    slab.shutFront();
-    slab.front().heldBy(StripeHold.NEVER);
-  }
-
-  /** Lets those who look at a stripe's slabs know who holds the stripe. */
-  void heldBy(StripeHold hold, int stripe) {
-    for (Slab slab : byStripe.of(stripe)) {
-      slab.front().heldBy(hold);
-    }
-  }
-
-  /** Goes through the blocks of a stripe's slabs. */
-  void forEachBlock(int stripe, Consumer<PooledBlock> action) {
-    for (Slab slab : byStripe.of(stripe)) {
-      slab.forEachBlock(action);
     }
   }
 
@@ -312,7 +280,7 @@ final class SlabClass implements Retirable {
     int slots = (int) (region.sizeBytes() / slotBytes);
     boolean added = false;
     try {
-      Slab slab = new Slab(this, region, slotBytes, slots, isolation, bias);
+      Slab slab = new Slab(this, region, slotBytes, slots, isolation, stripes);
       directory.add(slab);
       try {
         slabs.add(slab);
@@ -446,9 +414,9 @@ final class SlabClass implements Retirable {
 
   private void leaveStripe(Slab slab) {
     boolean left = byStripe.remove(slab);
-    shut(slab);
+    slab.shutFront();
     if (left) {
-      show(slab.stripe);
+      show(slab.stripe());
     }
   }
 

@@ -16,21 +16,21 @@ final class SlabFronts {
   // its way to the next slot anew, each step when the one before is there. By way of an object for
   // each class, with an array and the stripes behind it, a pair took a quarter longer.
 
-  private static final VarHandle FRONT = MethodHandles.arrayElementVarHandle(ReadyBlocks[].class);
+  private static final VarHandle FRONT = MethodHandles.arrayElementVarHandle(FreeIndex[].class);
 
   /** A stripe has room for as many classes. */
   private static final int CLASSES_SHIFT =
       Integer.SIZE - Integer.numberOfLeadingZeros(SizeClasses.count() - 1);
 
-  private final ReadyBlocks[] fronts;
+  private final FreeIndex[] fronts;
   private final Stripes stripes;
   private final int stripeMask;
 
   SlabFronts(Stripes stripes) {
     this.stripes = stripes;
     this.stripeMask = stripes.count() - 1;
-    this.fronts = new ReadyBlocks[stripes.count() << CLASSES_SHIFT];
-    Arrays.fill(fronts, ReadyBlocks.NONE);
+    this.fronts = new FreeIndex[stripes.count() << CLASSES_SHIFT];
+    Arrays.fill(fronts, FreeIndex.NONE);
   }
 
   Stripes stripes() {
@@ -38,9 +38,9 @@ final class SlabFronts {
   }
 
   /** Where the calling thread looks for a slot of a class. */
-  ReadyBlocks front(int sizeClass) {
+  FreeIndex front(int sizeClass) {
     // Acquire: of what was set by another thread all is seen.
-    return (ReadyBlocks) FRONT.getAcquire(fronts, at(stripe(), sizeClass));
+    return (FreeIndex) FRONT.getAcquire(fronts, at(stripe(), sizeClass));
   }
 
   /** Whether {@link #frontFor} is for a request: if it is small, and not of 0 bytes. */
@@ -50,7 +50,7 @@ final class SlabFronts {
   }
 
   /** Where the calling thread looks for some bytes, without header, of the default alignment. */
-  ReadyBlocks frontFor(int bytes) {
+  FreeIndex frontFor(int bytes) {
     return front(SizeClasses.classOf(bytes));
   }
 
@@ -63,8 +63,8 @@ final class SlabFronts {
     return (stripe << CLASSES_SHIFT) | sizeClass;
   }
 
-  /** Lets a slab serve a class for a stripe by its front, or none by {@link ReadyBlocks#NONE}. */
-  void set(int stripe, int sizeClass, ReadyBlocks front) {
+  /** Lets a slab serve a class for a stripe by its front, or none by {@link FreeIndex#NONE}. */
+  void set(int stripe, int sizeClass, FreeIndex front) {
     FRONT.setRelease(fronts, at(stripe, sizeClass), front);
   }
 }

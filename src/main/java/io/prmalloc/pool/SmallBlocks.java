@@ -3,7 +3,6 @@ package io.prmalloc.pool;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import java.util.Arrays;
-import java.util.function.Consumer;
 
 /**
  * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec
@@ -11,7 +10,7 @@ import java.util.function.Consumer;
  *
  * <p>Threading: any thread.
  */
-final class SmallBlocks implements StripeBias.Owner, Retirable {
+final class SmallBlocks implements Retirable {
 
   // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
   // eight threads on two processors a pair took a quarter more. But every stripe that asks for a
@@ -26,8 +25,6 @@ final class SmallBlocks implements StripeBias.Owner, Retirable {
   private final SlabFronts fronts =
       new SlabFronts(Stripes.perProcessor(2, LEAST_STRIPES, MOST_STRIPES));
 
-  private final StripeBias bias;
-
   /** What isolation needs in each slot. */
   private final int roomBytes;
 
@@ -38,24 +35,8 @@ final class SmallBlocks implements StripeBias.Owner, Retirable {
   SmallBlocks(
       SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
     this.roomBytes = isolation.roomBytes();
-    // Nothing is held before there is a slab to serve.
-    this.bias = new StripeBias(fronts.stripes(), true, this);
     for (int i = 0; i < classes.length; i++) {
-      classes[i] = new SlabClass(i, fronts, bias, source, isolation, directory, grown);
-    }
-  }
-
-  @Override
-  public void heldBy(StripeHold hold, int stripe) {
-    for (SlabClass slabClass : classes) {
-      slabClass.heldBy(hold, stripe);
-    }
-  }
-
-  @Override
-  public void forEachBlock(int stripe, Consumer<PooledBlock> action) {
-    for (SlabClass slabClass : classes) {
-      slabClass.forEachBlock(stripe, action);
+      classes[i] = new SlabClass(i, fronts, source, isolation, directory, grown);
     }
   }
 
@@ -68,14 +49,9 @@ final class SmallBlocks implements StripeBias.Owner, Retirable {
     return fronts.front(classOf(totalBytes, alignment)).take(totalBytes);
   }
 
-  /** Where the quick way looks. */
+  /** Where the fast path looks. */
   SlabFronts fronts() {
     return fronts;
-  }
-
-  /** Who holds which stripe, of all sizes. */
-  StripeBias bias() {
-    return bias;
   }
 
   /** Takes a slot of the slab that serves, observed or not, or gives null if it has none. */

@@ -19,9 +19,7 @@ final class StripeSlabs {
   // So where another stripe's thread brought home the first slot of an exhausted slab, the next
   // slabs that are exhausted rest: they stay the stripe's, their fronts stay open, and what comes
   // home is noted there, by its closer. Of those that rest, the one that has the most ready is the
-  // next to serve. It is nobody else's meanwhile, so few of its bits are lost; and its slots get
-  // marks that last (see StripeBias), which the next time round need but be looked at, many at
-  // once.
+  // next to serve.
   //
   // All together no more slots rest than may be spare. What would be more leaves the stripe as
   // above, that which rested longest first. Nothing is stranded: whoever needs a slab and finds
@@ -101,7 +99,7 @@ final class StripeSlabs {
 
   /** Notes whose thread brought home the first slot of an exhausted slab, or the last one. */
   void noteCloser(Slab slab, int closer) {
-    handsOver[slab.stripe] = closer != slab.stripe;
+    handsOver[slab.stripe()] = closer != slab.stripe();
   }
 
   /** Of the slabs that rest for a stripe the one that has the most slots ready, or null. */
@@ -127,7 +125,7 @@ final class StripeSlabs {
    * @return which slabs are no longer the stripe's
    */
   List<Slab> serve(int stripe, Slab slab) {
-    slab.stripe = stripe;
+    slab.serve(stripe);
     Slab[] before = of(stripe);
     int room = mostResting - (restingSlots() - restingSlots(before));
     boolean full = !handsOver[stripe];
@@ -147,10 +145,10 @@ final class StripeSlabs {
 
   /** Takes a slab from its stripe, if it serves or rests there; answers whether so. */
   boolean remove(Slab slab) {
-    List<Slab> its = new ArrayList<>(List.of(of(slab.stripe)));
+    List<Slab> its = new ArrayList<>(List.of(of(slab.stripe())));
     boolean removed = its.remove(slab);
     if (removed) {
-      slabs.set(slab.stripe, its.toArray(NONE));
+      slabs.set(slab.stripe(), its.toArray(NONE));
     }
     return removed;
   }

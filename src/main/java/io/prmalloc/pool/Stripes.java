@@ -1,5 +1,10 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.os.AgronaAccess;
+import java.lang.reflect.Field;
+import java.util.concurrent.ForkJoinWorkerThread;
+import org.agrona.UnsafeApi;
+
 /**
  * Divides threads into a few groups by their number, so that threads of different groups write to
  * different memory.
@@ -17,6 +22,15 @@ package io.prmalloc.pool;
  * <p>Threading: immutable.
  */
 final class Stripes {
+
+  /**
+   * The field of a virtual thread that has its carrier; null before Java 21, in a JVM without the
+   * flag that Agrona needs, or where it has another name. There is no public way to the carrier.
+   */
+  private static final Field CARRIER = findCarrier();
+
+  private static final Class<?> CARRIED = CARRIER == null ? null : CARRIER.getDeclaringClass();
+  private static final long OFFSET = CARRIER == null ? 0 : UnsafeApi.objectFieldOffset(CARRIER);
 
   private final int mask;
 
@@ -50,9 +64,34 @@ final class Stripes {
   /** The number of the calling thread, or of its carrier; of which the lowest bits count. */
   static int callerNumber() {
     Thread thread = Thread.currentThread();
-    return VirtualThreads.isCarried(thread)
-        ? VirtualThreads.placeOfCarrier(thread)
-        : (int) thread.getId();
+    return thread.getClass() == CARRIED ? placeOfCarrier(thread) : (int) thread.getId();
+  }
+
+  /**
+   * The place of the carrier among all carriers, from 0; the thread's own number if others than the
+   * JDK's carry it.
+   *
+   * @param carried the calling thread, which is virtual
+   */
+  private static int placeOfCarrier(Thread carried) {
+    // Not the carrier's number: virtual threads are numbered in between, so those are in no row.
+    Object carrier = UnsafeApi.getReference(carried, OFFSET);
+    return carrier instanceof ForkJoinWorkerThread worker
+        ? worker.getPoolIndex()
+        : (int) carried.getId();
+  }
+
+  private static Field findCarrier() {
+    if (!AgronaAccess.isAvailable()) {
+      return null;
+    }
+    try {
+      Field carrier =
+          Class.forName("java.lang.VirtualThread", false, null).getDeclaredField("carrierThread");
+      return carrier.getType() == Thread.class ? carrier : null;
+    } catch (ReflectiveOperationException notToBeSeen) {
+      return null;
+    }
   }
 
   /** The stripe so many places after another, in a circle. */

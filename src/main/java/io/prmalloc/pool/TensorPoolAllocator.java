@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Allocation;
 import io.prmalloc.AllocationAttributes;
 import io.prmalloc.AllocationLog;
 import io.prmalloc.Allocator;
@@ -7,6 +8,7 @@ import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
 import io.prmalloc.DeferredFreeSubAllocator;
 import io.prmalloc.OutOfLine;
+import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -46,7 +48,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: as {@link Allocator} says.
  */
-public final class TensorPoolAllocator extends QuickWay {
+public final class TensorPoolAllocator implements Allocator {
 
   // Three sources, by size and by what the plan knows:
   //
@@ -75,12 +77,16 @@ public final class TensorPoolAllocator extends QuickWay {
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
   private final SlabFronts fronts;
+
+  /** Where the fast path looks for a chunk of the plan; null while it is closed. */
+  private volatile FreeIndex planned;
+
   private final LiveHeap outside;
   private final PoolBooks books;
   private final AllocationLog log = new AllocationLog();
   private final PoolWatch watch;
   private final RawAddresses raw;
-  private final SlowWay slowWay;
+  private final SlowPath slowPath;
   private final Succession succession;
   private final Replanner replanner;
   private final PlannedSteps steps;
@@ -143,8 +149,8 @@ public final class TensorPoolAllocator extends QuickWay {
             succession::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
-    this.slowWay =
-        new SlowWay(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
+    this.slowPath =
+        new SlowPath(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
     this.housekeeping = new Housekeeping(this, books, steps, small, outside, replanner, builder);
     begin(builder);
@@ -224,11 +230,11 @@ public final class TensorPoolAllocator extends QuickWay {
     return watch.leaks();
   }
 
-  /** Bars the quick way while somebody observes, or opens it. Under the lifecycle's lock. */
+  /** Closes the fast path while somebody observes, or opens it. Under the lifecycle's lock. */
   private void observe(boolean observed, boolean stepsObserved) {
     steps.observe(stepsObserved);
     small.observe(observed || steps.implicit().isServing());
-    openWay();
+    adjustFastPath();
   }
 
   /** As {@link PlannedSteps.Pool#tryAdjust}. */
@@ -240,7 +246,7 @@ public final class TensorPoolAllocator extends QuickWay {
       if (!closed) {
         change.run();
         small.observe(watch.isObserved() || steps.implicit().isServing());
-        openWay();
+        adjustFastPath();
       }
       return !closed;
     } finally {
@@ -252,15 +258,15 @@ public final class TensorPoolAllocator extends QuickWay {
     return log.release(address) || steps.implicit().closeRaw(address) || steps.closeRaw(address);
   }
 
-  /** The quick way tells nobody of anything, and isolates nothing. */
-  private void openWay() {
+  /** Opens the fast path, which tells nobody of anything and isolates nothing, or closes it. */
+  private void adjustFastPath() {
     BinTable table = bins;
     boolean open =
         table != null
             && !watch.isObserved()
             && !steps.implicit().isServing()
             && outside.isolation().isNone();
-    openTo(open ? table.ready() : null);
+    planned = open ? table.freeIndex() : null;
   }
 
   /**
@@ -279,14 +285,56 @@ public final class TensorPoolAllocator extends QuickWay {
     return bins != null || (!closed && steps.implicit().hasServed());
   }
 
+  // The fast path. A free block is found, its use begins, and last the handle is made, in one
+  // place, or the JIT would not see that it need not be made at all.
+
   @Override
-  SlabFronts fronts() {
-    return fronts;
+  public Allocation allocate(long bytes) {
+    FreeIndex index = indexFor(bytes);
+    PooledBlock found = index.removeFirst(bytes);
+    long stamp = found == null ? 0 : found.claimAndBegin(bytes);
+    Block block =
+        stamp != 0 ? found : takeForHandle(bytes, (int) DEFAULT_ALIGNMENT, OutOfLine.DEPTH);
+    return block.handle(bytes);
+  }
+
+  private FreeIndex indexFor(long bytes) {
+    return SlabFronts.areFor(bytes) ? fronts.frontFor((int) bytes) : plannedIndex();
+  }
+
+  private FreeIndex plannedIndex() {
+    // Compiled code has never seen anything but null before the first plan, and is compiled anew
+    // then. Else it would keep what it made of this while only small requests went to its end: the
+    // JIT inlines nothing into a method of which it saw fewer than a thousand runs.
+    FreeIndex open = planned;
+    return open != null ? open : FreeIndex.NONE;
   }
 
   @Override
-  Block takeForHandle(long bytes, int alignment) {
-    return slowWay.takeForHandle(bytes, alignment);
+  public Allocation allocate(long bytes, long alignment) {
+    Requests.checkBytes(bytes);
+    Requests.checkAlignment(alignment);
+    // For small ones, too, there would be too much code here.
+    FreeIndex index = alignment <= DEFAULT_ALIGNMENT ? plannedIndex() : FreeIndex.NONE;
+    PooledBlock found = index.removeFirst(bytes);
+    long stamp = found == null ? 0 : found.claimAndBegin(bytes);
+    Block block = stamp != 0 ? found : takeForHandle(bytes, (int) alignment, OutOfLine.DEPTH);
+    return block.handle(bytes);
+  }
+
+  private Block takeForHandle(long bytes, int alignment, int depth) {
+    return depth > 0 ? takeForHandle(bytes, alignment, depth - 1) : takeForHandle(bytes, alignment);
+  }
+
+  private Block takeForHandle(long bytes, int alignment) {
+    Block block = slowPath.takeForHandle(bytes, alignment);
+    block.beginOrAbandon(bytes);
+    return block;
+  }
+
+  /** Whether the fast path finds nothing that is planned, also where there is something. */
+  boolean isFastPathClosed() {
+    return planned == null;
   }
 
   Block take(long bytes, int alignment) {
@@ -295,7 +343,7 @@ public final class TensorPoolAllocator extends QuickWay {
   }
 
   Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
-    return slowWay.take(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+    return slowPath.take(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
   }
 
   /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
@@ -305,7 +353,7 @@ public final class TensorPoolAllocator extends QuickWay {
     }
     return bytes <= LifetimePolicy.SMALL_BYTES
         ? small.take((int) bytes + smallHeader, alignment)
-        : planned().take(bytes + largeHeader);
+        : plannedIndex().take(bytes + largeHeader);
   }
 
   /** An address of the calling thread's step, or 0. */
@@ -376,7 +424,7 @@ public final class TensorPoolAllocator extends QuickWay {
   /** Lets a plan serve. Under the lifecycle's lock. */
   void publish(BinTable table) {
     bins = table;
-    openWay();
+    adjustFastPath();
     outside.noteReserved();
   }
 
@@ -592,7 +640,7 @@ public final class TensorPoolAllocator extends QuickWay {
       closedBins = bins;
       bins = null;
     }
-    openWay();
+    adjustFastPath();
     if (closedBins != null) {
       closedBins.free();
     }

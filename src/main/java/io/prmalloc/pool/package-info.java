@@ -3,23 +3,22 @@
  * page fault or garbage.
  *
  * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build, with a {@link
- * io.prmalloc.pool.TensorPoolBuilder}. Most requests are served by its {@code QuickWay}, which
- * looks at the {@code RecentBlocks}, one for each size, and then at what is ready. Behind it: small
- * requests come from slabs of a size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code
- * SlabClass}, {@code Slab}, whose slots are a {@code BlockStack}, and {@code StripeSlabs}, which
- * knows whom each serves); planned ones from a {@code BinTable}, which is a plan made real: the
- * {@code Arena}, its one reservation, carved into a {@code Buffer} of equal chunks per {@code Bin};
- * everything else from the {@code LiveHeap} ({@code SlowWay}): extents of a few large regions,
- * which lie in a {@code HeapShard} for each stripe of threads, with an {@code ExtentMap} each that
- * says what is free. Arenas and slabs take memory beside it ({@code SourceBesideHeap}). A slot or a
- * chunk is a {@code PooledBlock}. What a thread gave back last is noted in {@code ReadyBlocks}:
- * those of a slab ({@code ReadySlots}), or of the arena ({@code ReadyChunks}), with its chunks in
- * the order that {@code BlockNumbers} gives them, a {@code ReadyWord} for 64 of them and each
- * stripe of threads ({@code Stripes}, and of {@code VirtualThreads} those that carry them). In the
- * beginning threads get {@code Shares} of those. Who asks for addresses gets them by way of {@code
- * RawAddresses}, with a header in front ({@code HeaderDescriptor}), and whose one is, is looked up
- * in an {@code AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolBooks} knows
- * what lies where, and adds up what the pool tells of itself.
+ * io.prmalloc.pool.TensorPoolBuilder}. Most requests are served by its fast path, which takes the
+ * first free block that a {@code FreeIndex} notes. Behind it: small requests come from slabs of a
+ * size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code SlabClass}, {@code Slab}, whose
+ * slots are a {@code BlockStack}, and {@code StripeSlabs}, which knows whom each serves); planned
+ * ones from a {@code BinTable}, which is a plan made real: the {@code Arena}, its one reservation,
+ * carved into a {@code Buffer} of equal chunks per {@code Bin}; everything else from the {@code
+ * LiveHeap} ({@code SlowPath}): extents of a few large regions, which lie in a {@code HeapShard}
+ * for each stripe of threads, with an {@code ExtentMap} each that says what is free. Arenas and
+ * slabs take memory beside it ({@code SourceBesideHeap}). A slot or a chunk is a {@code
+ * PooledBlock}. What was given back is noted in the {@code FreeIndex} of a slab or of the arena
+ * ({@code ChunkIndex}), with its chunks in the order that {@code BlockNumbers} gives them, a word
+ * for 64 of them and each stripe of threads ({@code Stripes}). In the beginning threads get {@code
+ * Shares} of those. Who asks for addresses gets them by way of {@code RawAddresses}, with a header
+ * in front ({@code HeaderDescriptor}), and whose one is, is looked up in an {@code
+ * AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolBooks} knows what lies
+ * where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepKinds}, {@code KeyedSteps}, {@code StepSequence}, {@code
@@ -36,9 +35,8 @@
  * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code
  * io.prmalloc.os}.
  *
- * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code ReadyBlocks}
- * only say where to look, and the thread that closed it claims it for less ({@code StripeBias},
- * {@code StripeHold}). So does a small slot that was just closed; the others lie on exactly one
+ * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code FreeIndex}
+ * only says where to look. So does a small slot that was just closed; the others lie on exactly one
  * {@code IndexStack} each, and belong to whoever takes them off.
  */
 package io.prmalloc.pool;

@@ -26,7 +26,6 @@ class FallbackCallsTest {
             () -> calls.munmap(1, 1),
             () -> calls.madvise(1, 1, 1),
             () -> calls.mprotect(1, 1, 1),
-            () -> calls.membarrier(NativeCalls.MEMBARRIER_QUERY),
             () -> calls.posixMemalign(8, 1),
             () -> calls.free(1),
             () -> calls.mallocUsableSize(1),

@@ -10,7 +10,6 @@ final class ScriptedCalls implements NativeCalls {
   private final NativeCalls real = Natives.calls();
   final Map<Integer, Integer> madviseErrors = new HashMap<>();
   int mmapError;
-  final Map<Integer, Integer> membarrierResults = new HashMap<>();
   int munmapError;
   int munmapsBeforeError;
   long mappedBytes;
@@ -42,12 +41,6 @@ final class ScriptedCalls implements NativeCalls {
   public int madvise(long address, long lengthBytes, int advice) {
     Integer error = madviseErrors.get(advice);
     return error != null ? error : real.madvise(address, lengthBytes, advice);
-  }
-
-  @Override
-  public int membarrier(int command) {
-    Integer result = membarrierResults.get(command);
-    return result != null ? result : real.membarrier(command);
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Block;
+import io.prmalloc.os.MemoryRegion;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -59,6 +60,86 @@ public final class BlockRaces {
     @Actor
     public void other(ZZ_Result result) {
       result.r2 = block.claim();
+    }
+  }
+
+  @JCStressTest
+  @Outcome(
+      id = {"1, 0", "0, 1"},
+      expect = ACCEPTABLE,
+      desc = "one of them has it")
+  @State
+  public static class ClaimAndBeginVsClaim {
+    private final PooledBlock block = readyBlock();
+
+    @Actor
+    public void begin(II_Result result) {
+      result.r1 = number(block.claimAndBegin(10) != 0);
+    }
+
+    @Actor
+    public void claim(II_Result result) {
+      result.r2 = number(block.claim());
+    }
+  }
+
+  /** Of a use like the one before nothing is written but the state. */
+  @JCStressTest
+  @Outcome(
+      id = {"10, 0", "0, 20"},
+      expect = ACCEPTABLE,
+      desc = "one of them has it, of its own size")
+  @Outcome(id = "10, 20", expect = ACCEPTABLE, desc = "the other one's use is over before")
+  @State
+  public static class ReopenVsUse {
+    private final PooledBlock block = readyBlock();
+
+    public ReopenVsUse() {
+      block.open(10).close();
+    }
+
+    @Actor
+    public void reopen(II_Result result) {
+      long stamp = block.claimAndBegin(10);
+      result.r1 = stamp == 0 ? 0 : block.handle(10).byteBuffer().limit();
+    }
+
+    @Actor
+    public void use(II_Result result) {
+      if (block.claim()) {
+        Allocation handle = block.open(20);
+        result.r2 = handle.byteBuffer().limit();
+        handle.close();
+      }
+    }
+  }
+
+  @JCStressTest
+  @Outcome(
+      id = {"0", "1"},
+      expect = ACCEPTABLE,
+      desc = "it has memory whenever somebody gets it")
+  @State
+  public static class BeginVsMove {
+    private final PooledBlock block = readyBlock();
+
+    public BeginVsMove() {
+      block.open(10).close();
+    }
+
+    @Actor
+    public void begin(I_Result result) {
+      result.r1 = number(block.claimAndBegin(10) != 0 && block.hasMemory());
+    }
+
+    @Actor
+    public void move() {
+      if (block.claim()) {
+        MemoryRegion region = block.region();
+        block.moveInto(null);
+        block.moveInto(region);
+        block.giveUp();
+      }
     }
   }
 

@@ -32,11 +32,11 @@ class BlockSharesTest {
 
   private static BlockNumbers numbers(int threads, int... blocks) {
     BlockNumbers numbers = new BlockNumbers(chunks(blocks), threads, new Stripes(64));
-    numbers.noteIn(ReadyBlocks.NONE);
+    numbers.noteIn(FreeIndex.NONE);
     return numbers;
   }
 
-  private static ReadyChunks divided(int stripes, int threads, Buffer... buffers) {
+  private static ChunkIndex divided(int stripes, int threads, Buffer... buffers) {
     return Buffers.ready(stripes, threads, buffers);
   }
 
@@ -100,11 +100,11 @@ class BlockSharesTest {
 
   @Test
   void shouldNotDivideWhenThereAreMoreThreadsThanStripes() {
-    ReadyChunks ready = divided(2, 4, Buffers.buffer(0, 8));
+    ChunkIndex ready = divided(2, 4, Buffers.buffer(0, 8));
     assertEquals(8, drain(ready, 0).size());
   }
 
-  private static List<Allocation> drain(ReadyChunks ready, int sizeClass) {
+  private static List<Allocation> drain(ChunkIndex ready, int sizeClass) {
     List<Allocation> out = new ArrayList<>();
     long bytes = Buffers.bytesOf(sizeClass);
     for (PooledBlock block = take(ready, bytes); block != null; block = take(ready, bytes)) {
@@ -113,7 +113,7 @@ class BlockSharesTest {
     return out;
   }
 
-  private static PooledBlock take(ReadyChunks ready, long bytes) {
+  private static PooledBlock take(ChunkIndex ready, long bytes) {
     PooledBlock block = ready.take(bytes);
     return block != null ? block : ready.takeFurther(bytes);
   }
@@ -125,7 +125,7 @@ class BlockSharesTest {
     Buffer small = Buffers.buffer(0, 10 * threads);
     Buffer large = Buffers.buffer(1, each * threads);
     int stripes = 16;
-    ReadyChunks ready = divided(stripes, threads, small, large);
+    ChunkIndex ready = divided(stripes, threads, small, large);
     List<Allocation> mine = drain(ready, 1);
     assertEquals(each, mine.size());
     int theirs =
@@ -156,7 +156,7 @@ class BlockSharesTest {
   @Test
   void shouldStealFromEveryShareWhenItHasNone() throws Exception {
     Buffer buffer = Buffers.buffer(0, 2 * 70);
-    ReadyChunks ready = divided(16, 2, buffer);
+    ChunkIndex ready = divided(16, 2, buffer);
     assertTrue(ready.giveShare(true));
     int stolen =
         Buffers.onAnotherStripe(

@@ -26,23 +26,20 @@ public final class BlockStackRaces {
 
   private BlockStackRaces() {}
 
-  private static final StripeBias BIAS = Buffers.bias((hold, stripe) -> {});
-
   // It knows nothing of any slab, and so does nothing when it hears of one.
   private static final SlabClass OWNER =
       new SlabClass(
           SizeClasses.classOf(SLOT_BYTES, 64),
           new SlabFronts(new Stripes(1)),
-          BIAS,
           Buffers.source(),
           Isolation.NONE,
           new AddressDirectory(),
           () -> {});
 
   /** A slab whose front is open. */
-  static Slab slab(int slots, StripeBias bias) {
+  static Slab slab(int slots) {
     MemoryRegion region = Buffers.source().alloc(64, (long) slots * SLOT_BYTES);
-    Slab slab = new Slab(OWNER, region, SLOT_BYTES, slots, Isolation.NONE, bias);
+    Slab slab = new Slab(OWNER, region, SLOT_BYTES, slots, Isolation.NONE, new Stripes(1));
     slab.openFront();
     return slab;
   }
@@ -75,7 +72,7 @@ public final class BlockStackRaces {
       }
     };
 
-    private final Slab slab = slab(SLOTS, BIAS);
+    private final Slab slab = slab(SLOTS);
 
     Slots() {
       for (int slot = 0; slot < SLOTS; slot++) {
@@ -173,7 +170,6 @@ public final class BlockStackRaces {
 
     @Actor
     public void take(II_Result result) {
-      slots.slab.front().heldBy(StripeHold.ofCaller(null, 0, null));
       PooledBlock block = slots.slab.allocateServed();
       result.r1 = block == null ? 0 : block.number() + 1;
     }

@@ -39,7 +39,7 @@ class BlockStackTest {
   }
 
   private BlockStack stack(int capacity) {
-    return new BlockStack(capacity, Buffers.bias((hold, stripe) -> {})) {
+    return new BlockStack(capacity, new Stripes(1)) {
       @Override
       PooledBlock create(int index) {
         return block(index);
@@ -149,7 +149,6 @@ class BlockStackTest {
   @Test
   void shouldBringToTheFrontAtOnceWhatWasTakenBefore() {
     BlockStack stack = stack(150);
-    stack.front().heldBy(StripeHold.ofCaller(null, 0, null));
     PooledBlock[] some = new PooledBlock[100];
     for (int i = 0; i < some.length; i++) {
       some[i] = stack.allocateServed();
@@ -169,18 +168,16 @@ class BlockStackTest {
   }
 
   @Test
-  void shouldBringNothingToTheFrontForOthersOrWhereNobodyHoldsTheStripe() {
+  void shouldBringNothingToTheFrontForOthers() {
     BlockStack stack = stack(3);
     PooledBlock[] all = takeAll(stack, 3);
     for (PooledBlock block : all) {
       comeHome(block);
     }
     stack.openFront();
-    assertSame(all[2], stack.allocateServed());
+    assertSame(all[2], stack.allocate());
     assertEquals(2, stack.freeBlocks());
-    stack.front().heldBy(StripeHold.ofCaller(null, 0, null));
-    assertSame(all[1], stack.allocate());
-    assertEquals(1, stack.freeBlocks());
+    assertEquals(0, Arrays.stream(all).filter(PooledBlock::isAtHome).count());
   }
 
   @Test
@@ -211,7 +208,7 @@ class BlockStackTest {
   void shouldKeepASlotFreeWhenItsBlockCannotBeMade() {
     Map<Integer, Integer> tries = new HashMap<>();
     BlockStack stack =
-        new BlockStack(2, Buffers.bias((hold, stripe) -> {})) {
+        new BlockStack(2, new Stripes(1)) {
           @Override
           PooledBlock create(int index) {
             if (tries.merge(index, 1, Integer::sum) == 1) {

@@ -35,7 +35,7 @@ public final class BufferRaces {
   /** A buffer, some of whose blocks are out. */
   private static final class Blocks {
     private final Buffer buffer;
-    private final ReadyChunks ready;
+    private final ChunkIndex ready;
 
     Blocks(int stripes, int count, int out) {
       buffer = Buffers.buffer(0, count);
@@ -49,8 +49,8 @@ public final class BufferRaces {
     /** Takes as an allocation does: of a raw address, or of a handle. */
     int take() {
       if (ThreadLocalRandom.current().nextBoolean()) {
-        PooledBlock found = ready.find(Buffers.bytesOf(0));
-        if (ready.front(Buffers.bytesOf(0)).open(found, 1) != 0) {
+        PooledBlock found = ready.removeFirst(Buffers.bytesOf(0));
+        if (found != null && found.claimAndBegin(1) != 0) {
           return found.number() + 1;
         }
       }
@@ -416,7 +416,7 @@ public final class BufferRaces {
     private static final PoolObserver[] OBSERVERS = {new Writer()};
 
     private final Buffer buffer = Buffers.buffer(0, 1);
-    private final ReadyChunks ready = Buffers.ready(MANY_STRIPES, buffer);
+    private final ChunkIndex ready = Buffers.ready(MANY_STRIPES, buffer);
     private final PooledBlock block = Buffers.claim(ready, buffer);
     private volatile int told;
 

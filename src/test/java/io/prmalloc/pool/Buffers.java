@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
-import java.util.function.Consumer;
-import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -84,33 +82,17 @@ final class Buffers {
     return ready != null ? ready : small.allocateSlowly(bytes, alignment);
   }
 
-  /** Of one stripe, and no blocks. */
-  static StripeBias bias(ObjIntConsumer<StripeHold> listener) {
-    return new StripeBias(
-        new Stripes(1),
-        true,
-        new StripeBias.Owner() {
-          @Override
-          public void heldBy(StripeHold hold, int stripe) {
-            listener.accept(hold, stripe);
-          }
-
-          @Override
-          public void forEachBlock(int stripe, Consumer<PooledBlock> action) {}
-        });
-  }
-
   /** The blocks of some buffers, all ready with the calling thread, each bin with its own. */
-  static ReadyChunks ready(int stripes, Buffer... buffers) {
+  static ChunkIndex ready(int stripes, Buffer... buffers) {
     return ready(stripes, 1, buffers);
   }
 
   /** The same for several threads, of which the calling one has its share. */
-  static ReadyChunks ready(int stripes, int threads, Buffer... buffers) {
+  static ChunkIndex ready(int stripes, int threads, Buffer... buffers) {
     List<PooledBlock> blocks =
         Arrays.stream(buffers).flatMap(buffer -> buffer.blocks().stream()).toList();
     int classes = 1 + Arrays.stream(buffers).mapToInt(Buffer::bin).max().orElse(0);
-    ReadyChunks ready = new ReadyChunks(classes, 12, 0, blocks, threads, new Stripes(stripes));
+    ChunkIndex ready = new ChunkIndex(classes, 12, 0, blocks, threads, new Stripes(stripes));
     ready.giveShare(false);
     for (Buffer buffer : buffers) {
       ready.serve(buffer.bin(), buffer.count(), buffer.blocks());
@@ -148,7 +130,7 @@ final class Buffers {
   }
 
   /** Claims a block as an allocation does that only knows this buffer, or gives null. */
-  static PooledBlock claim(ReadyChunks ready, Buffer buffer) {
+  static PooledBlock claim(ChunkIndex ready, Buffer buffer) {
     PooledBlock block = ready.take(bytesOf(buffer.bin()));
     if (block == null) {
       block = ready.takeFromAny(buffer.firstNumber(), buffer.count());
@@ -163,7 +145,7 @@ final class Buffers {
   }
 
   /** Claims and opens all blocks that can be had; how many there are. */
-  static int drain(ReadyChunks ready, Buffer buffer) {
+  static int drain(ChunkIndex ready, Buffer buffer) {
     int count = 0;
     for (Block block = claim(ready, buffer); block != null; block = claim(ready, buffer)) {
       block.open(1);

@@ -1,7 +1,7 @@
 package io.prmalloc.pool;
 
-import static io.prmalloc.pool.ReadyChunksTest.NONE;
-import static io.prmalloc.pool.ReadyChunksTest.take;
+import static io.prmalloc.pool.ChunkIndexTest.NONE;
+import static io.prmalloc.pool.ChunkIndexTest.take;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
-/** {@link ReadyChunks#gather}: what a thread gets that goes on missing. */
+/** {@link ChunkIndex#gather}: what a thread gets that goes on missing. */
 class GatherTest {
 
   /** A thread that borrows, while what it should have lies with one that is idle. */
@@ -29,7 +29,7 @@ class GatherTest {
               one.close();
               assertEquals(1, table.take(small).open(1).sizeBytes(), "it borrows");
               assertNull(table.take(small), "both of its own are ready elsewhere");
-              for (int i = 1; i < ReadyChunks.LOOKS; i++) {
+              for (int i = 1; i < ChunkIndex.LOOKS; i++) {
                 table.countUnserved(large);
                 assertNull(table.take(small), "so far somebody may want them there");
               }
@@ -48,14 +48,14 @@ class GatherTest {
   @Test
   void shouldLeaveWhatIsInUseElsewhereWhenGathering() throws Exception {
     Buffer buffer = Buffers.buffer(0, 3);
-    ReadyChunks ready = Buffers.ready(16, buffer);
+    ChunkIndex ready = Buffers.ready(16, buffer);
     Allocation used = ready.take(Buffers.bytesOf(0)).open(1);
     Stripes stripes = new Stripes(16);
     assertEquals(1, Buffers.onAnotherStripe(stripes, () -> gather(ready, 1)));
     used.close();
     Callable<List<Integer>> work =
         () -> {
-          gather(ready, ReadyChunks.LOOKS - 1);
+          gather(ready, ChunkIndex.LOOKS - 1);
           return take(ready, 0, 3);
         };
     assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(stripes, work));
@@ -65,13 +65,13 @@ class GatherTest {
   @Test
   void shouldLeaveWhatIsOutThoughNotedWhenGathering() throws Exception {
     Buffer buffer = Buffers.buffer(0, 3);
-    ReadyChunks ready = Buffers.ready(16, buffer);
+    ChunkIndex ready = Buffers.ready(16, buffer);
     PooledBlock block = ready.take(Buffers.bytesOf(0));
     Allocation used = block.open(1);
     ready.put(block);
     Callable<List<Integer>> work =
         () -> {
-          gather(ready, ReadyChunks.LOOKS);
+          gather(ready, ChunkIndex.LOOKS);
           return take(ready, 0, 3);
         };
     assertEquals(List.of(1, 2, NONE), Buffers.onAnotherStripe(new Stripes(16), work));
@@ -79,7 +79,7 @@ class GatherTest {
     assertEquals(List.of(0, NONE), take(ready, 0, 2));
   }
 
-  private static int gather(ReadyChunks ready, int times) {
+  private static int gather(ChunkIndex ready, int times) {
     for (int i = 0; i < times; i++) {
       ready.gather();
     }

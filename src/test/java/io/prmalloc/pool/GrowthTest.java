@@ -136,7 +136,7 @@ class GrowthTest extends PoolTests {
     TensorPoolAllocator pool = poolOfTwo();
     pool.allocate(MIB).close();
     runStepsElsewhere(pool, 100);
-    int missed = ReadyChunks.LOOKS;
+    int missed = ChunkIndex.LOOKS;
     assertCounts(pool, 301 - missed, missed, 0, 0, missed);
     closeAndCheck(pool);
   }

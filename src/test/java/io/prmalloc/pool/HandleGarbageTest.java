@@ -17,18 +17,12 @@ class HandleGarbageTest {
   @TempDir private Path directory;
 
   private void check(String warmUp, String work) throws IOException, InterruptedException {
-    check(warmUp, work, "-Dprmalloc.processBarrier=false");
-  }
-
-  private void check(String warmUp, String work, String... flags)
-      throws IOException, InterruptedException {
     ChildJvm.Result result =
         new ChildJvm(directory)
             .flags(AgronaAccess.FLAG.split(" ", -1))
             // Code is used when it is compiled and not some time later: on a busy machine that
             // would be after the test.
             .flags("-Xbatch")
-            .flags(flags)
             .run(HandleGarbageMain.class, warmUp, work);
     assertEquals(0, result.exitCode(), warmUp + ", " + work + ": " + result);
   }
@@ -51,19 +45,6 @@ class HandleGarbageTest {
   })
   void shouldCostNoHeapWhenHandlesAreUsedInATry(String warmUp, String work) throws Exception {
     check(warmUp, work);
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "long, mixed",
-    "misses, mixed",
-    "mixed, mixed",
-    "mixed, aligned",
-    "recorded, mixed",
-    "mixed, raw"
-  })
-  void shouldCostNoHeapWhenThreadsHoldTheirStripes(String warmUp, String work) throws Exception {
-    check(warmUp, work, "-Dprmalloc.processBarrier=true", "--enable-native-access=ALL-UNNAMED");
   }
 
   @ParameterizedTest

@@ -453,12 +453,12 @@ class ImplicitStepsTest extends PlannedStepsPool {
       step(factor);
     }
     assertTrue(pool.isPooling());
-    assertFalse(pool.isWayBarred());
+    assertFalse(pool.isFastPathClosed());
     StepStats stats = pool.stepStats();
     assertEquals(0, stats.plans() + stats.plannedSteps() + stats.unplannedSteps());
     PoolStats before = pool.poolStats();
     try (ScopedMemoryCollector step = pool.collect()) {
-      assertFalse(pool.isWayBarred());
+      assertFalse(pool.isFastPathClosed());
       assertTrue(isQuick());
       work(factor, MODEL);
     }
@@ -507,12 +507,12 @@ class ImplicitStepsTest extends PlannedStepsPool {
     for (int i = 0; i < 200 && !pool.isPooling(); i++) {
       step(1);
     }
-    assertFalse(pool.isWayBarred());
+    assertFalse(pool.isFastPathClosed());
     for (int i = 0; i < 400 && pool.stepStats().plans() == 0; i++) {
       step(1 + 5 * random.nextDouble());
     }
     assertEquals(1, pool.stepStats().plans());
-    assertTrue(pool.isWayBarred());
+    assertTrue(pool.isFastPathClosed());
     long before = shared();
     step(1);
     assertEquals(before, shared());
@@ -567,7 +567,7 @@ class ImplicitStepsTest extends PlannedStepsPool {
     assertTrue(pool.isPooling());
     for (int i = 0; i < 5; i++) {
       try (ScopedMemoryCollector step = pool.collect()) {
-        assertFalse(pool.isWayBarred());
+        assertFalse(pool.isFastPathClosed());
         work(anyFactor(), MODEL);
       }
     }

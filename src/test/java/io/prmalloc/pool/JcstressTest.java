@@ -16,19 +16,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jcstress.Main;
 
 /**
- * Runs the races of this package: {@link BiasRaces}, {@link BlockRaces}, {@link BlockStackRaces},
- * {@link BufferRaces}, {@link IndexStackRaces}, {@link PoolRaces}, {@link ReadyWordRaces} and
- * {@link SlotBiasRaces}. In short form here, all or those that {@code proof.jcstress.only} names;
- * the profile {@code proof} runs them in full.
+ * Runs the races of this package: {@link BlockRaces}, {@link BlockStackRaces}, {@link BufferRaces},
+ * {@link FreeIndexRaces}, {@link IndexStackRaces} and {@link PoolRaces}. In short form here, all or
+ * those that {@code proof.jcstress.only} names; the profile {@code proof} runs them in full.
  */
 class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =
       "-m quick -f 1 -fsm 0 -iters 1 -time 100 -pth false -strideSize 256 -strideCount 10 -sc false -af NONE"
-          + " -jvmArgs -Xmx256m -jvmArgs -XX:+UseSerialGC"
-          // Or nobody would hold a stripe.
-          + " -jvmArgs --enable-native-access=ALL-UNNAMED -jvmArgs -Dprmalloc.processBarrier=true";
+          + " -jvmArgs -Xmx256m -jvmArgs -XX:+UseSerialGC";
 
   private static final Pattern COUNTS =
       Pattern.compile(

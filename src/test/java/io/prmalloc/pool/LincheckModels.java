@@ -101,7 +101,7 @@ public final class LincheckModels {
   @Param(name = "thread", gen = ThreadIdGen.class)
   public static class BufferModel {
     private final Buffer buffer = Buffers.buffer(0, 2);
-    private final ReadyChunks ready;
+    private final ChunkIndex ready;
     private final Owners owners = new Owners();
 
     public BufferModel() {

@@ -3,10 +3,7 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.Block;
-import io.prmalloc.os.ProcessBarrier;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -38,28 +35,8 @@ class RestingSlabsTest extends SlotFixture {
     return taken;
   }
 
-  private void hold() {
-    for (int i = 0; i < FIRST_WAIT + 3; i++) {
-      giveBack(take());
-    }
-  }
-
-  /** Hands over until most come home with marks that last; the last ones. */
-  private List<PooledBlock> handOverWithMarks(int count) throws Exception {
-    assumeTrue(ProcessBarrier.isSupported(), "this platform has no process-wide barrier");
-    hold();
-    for (int lap = 0; lap < 6; lap++) {
-      handOver(count);
-    }
-    return handOver(count);
-  }
-
   private static long homeInFront(List<PooledBlock> blocks) {
     return blocks.stream().filter(PooledBlock::isAtHome).count();
-  }
-
-  private static long marked(List<PooledBlock> blocks) {
-    return blocks.stream().filter(block -> Block.isMarked(block.stamp())).count();
   }
 
   @Test
@@ -75,22 +52,6 @@ class RestingSlabsTest extends SlotFixture {
     assertEquals(count, homeInFront(last));
     assertEquals(new HashSet<>(last), new HashSet<>(handOver(count)), "they serve again");
     assertEquals(slabs, grown.get());
-  }
-
-  @Test
-  void shouldComeHomeWithMarksThatLastWhenTheyServedAgain() throws Exception {
-    int count = 3 * SLOTS;
-    List<PooledBlock> last = handOverWithMarks(count);
-    // What is left of the slab that served to the end of a lap was not marked anew.
-    assertTrue(marked(last) >= count - 2 * SLOTS, () -> marked(last) + " have a mark");
-    PooledBlock one = last.stream().filter(block -> Block.isMarked(block.stamp())).findAny().get();
-    elsewhere(
-        () -> {
-          assertTrue(one.claimFromAny());
-          one.giveUp();
-        });
-    assertEquals(0, marked(last), "or its own thread could not have them either");
-    assertEquals(count, takeAll(count).size());
   }
 
   @Test
@@ -126,29 +87,6 @@ class RestingSlabsTest extends SlotFixture {
     List<PooledBlock> both = takeAll(count);
     both.addAll(theirs);
     assertEquals(2 * count - SLOTS, new HashSet<>(both).size(), "each has one user");
-    both.forEach(SlotFixture::giveBack);
-    assertTrue(small.retire(), "all are home");
-    small.reopen();
-  }
-
-  @Test
-  void shouldStayWithItsThreadWhenThatIsInTheMiddleOfAClaim() throws Exception {
-    int count = 3 * SLOTS;
-    List<PooledBlock> mine = new ArrayList<>(handOverWithMarks(count));
-    mine.removeIf(block -> !Block.isMarked(block.stamp()));
-    assertTrue(mine.size() >= SLOTS, () -> mine.size() + " have a mark");
-    int slabs = grown.get();
-    StripeHold hold = small.bias().holdOf(stripes.current());
-    assertTrue(hold.begin());
-    List<PooledBlock> theirs = new ArrayList<>();
-    elsewhere(() -> theirs.addAll(takeAll(count)));
-    assertTrue(grown.get() > slabs, "it could not have what rests");
-    assertEquals(mine.size(), marked(mine), "nor could it take a mark off");
-    hold.end();
-    List<PooledBlock> both = takeAll(count);
-    assertTrue(both.containsAll(mine), "what rested is where its thread looks");
-    both.addAll(theirs);
-    assertEquals(2 * count, new HashSet<>(both).size(), "each has one user");
     both.forEach(SlotFixture::giveBack);
     assertTrue(small.retire(), "all are home");
     small.reopen();

@@ -12,9 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 /** Slots of one size, from slabs of their own. */
 abstract class SlotFixture {
 
-  /** How many claims make a thread the holder of its stripe. */
-  static final int FIRST_WAIT = 64;
-
   static final int BYTES = 8 * 1024;
 
   /** What the first slabs have of {@link #BYTES}. */

@@ -428,7 +428,7 @@ class SmallBlocksTest {
         thread -> {
           for (int bytes : sizes) {
             boolean mine = stripes.current() == own;
-            assertEquals(mine, fronts.frontFor(bytes) != ReadyBlocks.NONE);
+            assertEquals(mine, fronts.frontFor(bytes) != FreeIndex.NONE);
             PooledBlock slot = small.takeServed(bytes, 64);
             assertEquals(mine, slot != null);
             if (slot != null) {

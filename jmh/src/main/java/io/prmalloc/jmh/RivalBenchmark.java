@@ -30,7 +30,6 @@ import org.openjdk.jmh.annotations.Warmup;
       "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
       "--add-opens=java.base/java.nio=ALL-UNNAMED",
       "--enable-native-access=ALL-UNNAMED",
-      "-Dprmalloc.processBarrier=true",
       "-Xms256m",
       "-Xmx256m",
       "-XX:+AlwaysPreTouch",

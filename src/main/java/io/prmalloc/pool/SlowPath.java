@@ -12,7 +12,7 @@ import io.prmalloc.lifetime.LifetimePolicy;
  *
  * <p>Threading: any thread.
  */
-final class SlowWay {
+final class SlowPath {
 
   // In order: what the step of the calling thread has, if steps are served; what the first look
   // would have found, were it not barred for observers or isolation (which is as quick, but for
@@ -31,7 +31,7 @@ final class SlowWay {
   private final Growth growth;
   private final Reclaim reclaim;
 
-  SlowWay(
+  SlowPath(
       TensorPoolAllocator pool,
       SmallBlocks small,
       PoolBooks books,
@@ -51,7 +51,7 @@ final class SlowWay {
   }
 
   /**
-   * Takes a block for a handle; none is where the quick way looked.
+   * Takes a block for a handle; none is where the fast path looked.
    *
    * @param bytes any
    * @throws IllegalArgumentException as {@link Requests#checkBytes}
@@ -97,12 +97,12 @@ final class SlowWay {
 
   /** What {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */
   private PooledBlock takeFurther(long bytes, int alignment, int smallHeader, int largeHeader) {
-    if (bytes <= LifetimePolicy.SMALL_BYTES || pool.isWayBarred()) {
+    if (bytes <= LifetimePolicy.SMALL_BYTES || pool.isFastPathClosed()) {
       return takeNear(bytes, alignment, smallHeader, largeHeader);
     }
     BinTable table = pool.bins();
     boolean served = table != null && alignment <= Allocator.DEFAULT_ALIGNMENT;
-    return served ? table.ready().takeFurther(bytes + largeHeader) : null;
+    return served ? table.freeIndex().takeFurther(bytes + largeHeader) : null;
   }
 
   /** What {@link TensorPoolAllocator#takeReady} finds, also where it is barred. */

@@ -3,19 +3,15 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.os.ProcessBarrier;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,12 +19,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is noted of free blocks when threads take turns, and what comes of it when it is wrong. */
-class ReadyChunksTest {
+class ChunkIndexTest {
 
   static final int NONE = -1;
 
   /** Takes blocks of a size class, and tells their numbers. */
-  static List<Integer> take(ReadyChunks ready, int sizeClass, int count) {
+  static List<Integer> take(ChunkIndex ready, int sizeClass, int count) {
     List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       PooledBlock block = ready.take(Buffers.bytesOf(sizeClass));
@@ -37,7 +33,7 @@ class ReadyChunksTest {
     return numbers;
   }
 
-  private static PooledBlock takeAny(ReadyChunks ready, Buffer buffer) {
+  private static PooledBlock takeAny(ChunkIndex ready, Buffer buffer) {
     return ready.takeFromAny(buffer.firstNumber(), buffer.count());
   }
 
@@ -45,7 +41,7 @@ class ReadyChunksTest {
   @ValueSource(ints = {1, 2, 8, 64})
   void shouldGiveTheFirstThatIsHomeWhenOneThreadWorks(int stripes) {
     Buffer buffer = Buffers.buffer(0, 4);
-    ReadyChunks ready = Buffers.ready(stripes, buffer);
+    ChunkIndex ready = Buffers.ready(stripes, buffer);
     PooledBlock one = ready.take(Buffers.bytesOf(0));
     PooledBlock two = ready.take(Buffers.bytesOf(0));
     PooledBlock three = ready.take(Buffers.bytesOf(0));
@@ -62,19 +58,19 @@ class ReadyChunksTest {
   @ParameterizedTest
   @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 32768, 32769 + 2 * 4096, 1L << 33, Long.MAX_VALUE})
   void shouldFindNothingWhenTheSizeHasNoClass(long bytes) {
-    ReadyChunks ready = Buffers.ready(8, Buffers.buffer(0, 1), Buffers.buffer(1, 1));
-    assertNull(ready.find(bytes));
+    ChunkIndex ready = Buffers.ready(8, Buffers.buffer(0, 1), Buffers.buffer(1, 1));
+    assertNull(ready.removeFirst(bytes));
     assertNull(ready.take(bytes));
-    assertNull(ReadyBlocks.NONE.find(bytes));
-    assertEquals(0, ready.find(32769).number(), "the least there is");
-    assertEquals(1, ready.find(32768 + 2 * 4096).number(), "the most there is");
+    assertNull(FreeIndex.NONE.removeFirst(bytes));
+    assertEquals(0, ready.removeFirst(32769).number(), "the least there is");
+    assertEquals(1, ready.removeFirst(32768 + 2 * 4096).number(), "the most there is");
   }
 
   @Test
   void shouldKeepSizeClassesApartWhenThereAreSeveral() {
     Buffer small = Buffers.buffer(0, 2);
     Buffer large = Buffers.buffer(2, 3);
-    ReadyChunks ready = Buffers.ready(8, small, large);
+    ChunkIndex ready = Buffers.ready(8, small, large);
     assertNull(ready.take(Buffers.bytesOf(1)), "no block is of this class");
     assertEquals(List.of(2, 3, 4, NONE), take(ready, 2, 4));
     assertEquals(List.of(0, 1, NONE), take(ready, 0, 3));
@@ -103,7 +99,7 @@ class ReadyChunksTest {
     Buffer first = Buffers.buffer(0, 40);
     Buffer second = Buffers.buffer(1, count);
     Buffer third = Buffers.buffer(2, 3);
-    ReadyChunks ready = Buffers.ready(4, first, second, third);
+    ChunkIndex ready = Buffers.ready(4, first, second, third);
     for (int round = 0; round < 2; round++) {
       List<Allocation> out = new ArrayList<>();
       List<Integer> numbers = new ArrayList<>();
@@ -129,7 +125,7 @@ class ReadyChunksTest {
     Buffer smaller = Buffers.buffer(0, 40);
     Buffer buffer = Buffers.buffer(1, count);
     Buffer larger = Buffers.buffer(2, 64);
-    ReadyChunks ready = Buffers.ready(1, smaller, buffer, larger);
+    ChunkIndex ready = Buffers.ready(1, smaller, buffer, larger);
     assertEquals(0, smaller.firstNumber());
     assertEquals(first, buffer.firstNumber());
     assertEquals((first + count + 63) / 64 * 64, larger.firstNumber());
@@ -138,7 +134,7 @@ class ReadyChunksTest {
   }
 
   /** Without asking the blocks. */
-  private static PooledBlock claim(ReadyChunks ready, Buffer buffer) {
+  private static PooledBlock claim(ChunkIndex ready, Buffer buffer) {
     PooledBlock block = ready.take(Buffers.bytesOf(buffer.bin()));
     return block != null ? block : takeAny(ready, buffer);
   }
@@ -147,7 +143,7 @@ class ReadyChunksTest {
   void shouldKeepStripesApartWhenThereAreManyWords() throws Exception {
     for (int count : new int[] {1, 64, 65, 1024, 1025, 3000}) {
       Buffer buffer = Buffers.buffer(0, count);
-      ReadyChunks ready = Buffers.ready(16, buffer);
+      ChunkIndex ready = Buffers.ready(16, buffer);
       assertEquals(
           count,
           Buffers.onAnotherStripe(
@@ -161,7 +157,7 @@ class ReadyChunksTest {
                   block = takeAny(ready, buffer);
                 }
                 out.forEach(Allocation::close);
-                assertNotNull(ready.take(Buffers.bytesOf(0)), "they came home to this stripe");
+                assertNotNull(ready.take(Buffers.bytesOf(0)), "they belong to this stripe");
                 return out.size();
               }),
           "of " + count);
@@ -171,41 +167,11 @@ class ReadyChunksTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 8, 64})
-  void shouldStealTheLotWhenNothingAtAllIsReadyHere(int count) throws Exception {
-    Stripes stripes = new Stripes(count);
-    Buffer buffer = Buffers.buffer(0, 3);
-    ReadyChunks ready = Buffers.ready(count, buffer);
-    PooledBlock out = ready.take(Buffers.bytesOf(0));
-    List<Integer> stolen =
-        Buffers.onAnotherStripe(
-            stripes,
-            () -> {
-              PooledBlock block = takeAny(ready, buffer);
-              PooledBlock other = ready.take(Buffers.bytesOf(0));
-              block.open(1).close();
-              other.open(1).close();
-              assertSame(block, ready.take(Buffers.bytesOf(0)), "it came home to this stripe");
-              block.giveUp();
-              ready.put(block);
-              return List.of(block.number(), other.number());
-            });
-    assertEquals(List.of(1, 2), stolen);
-    assertNull(ready.take(Buffers.bytesOf(0)), "both lie with the thief");
-    assertEquals(1, takeAny(ready, buffer).number());
-    assertEquals(
-        2, ready.take(Buffers.bytesOf(0)).number(), "it is this thread that has nothing else now");
-    assertNull(takeAny(ready, buffer));
-    out.open(1).close();
-    assertSame(out, ready.take(Buffers.bytesOf(0)));
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {2, 8, 64})
-  void shouldStealOneWhenSomethingElseIsReadyHere(int count) throws Exception {
+  void shouldTakeOneOfAnotherStripeWhenThisOneHasNone(int count) throws Exception {
     Stripes stripes = new Stripes(count);
     Buffer small = Buffers.buffer(0, 1);
     Buffer large = Buffers.buffer(1, 3);
-    ReadyChunks ready = Buffers.ready(count, small, large);
+    ChunkIndex ready = Buffers.ready(count, small, large);
     int stolen =
         Buffers.onAnotherStripe(
             stripes,
@@ -220,51 +186,11 @@ class ReadyChunksTest {
     assertEquals(0, takeAny(ready, small).number());
   }
 
-  @Test
-  void shouldStealOneWhenSomethingIsReadyHereInTheWordBeside() throws Exception {
-    Buffer small = Buffers.buffer(0, 40);
-    Buffer large = Buffers.buffer(1, 30);
-    ReadyChunks ready = Buffers.ready(8, small, large);
-    PooledBlock out = ready.take(Buffers.bytesOf(0));
-    int stolen =
-        Buffers.onAnotherStripe(
-            new Stripes(8),
-            () -> {
-              out.open(1).close();
-              return takeAny(ready, large).number();
-            });
-    assertEquals(64, stolen);
-    assertEquals(65, ready.take(Buffers.bytesOf(1)).number(), "the others stay");
-  }
-
-  @Test
-  void shouldNotNoteWhatIsOutWhenTakingFromAnotherStripe() throws Exception {
-    assumeTrue(ProcessBarrier.isSupported(), "nobody looks at the blocks");
-    Buffer buffer = Buffers.buffer(0, 4);
-    ReadyChunks ready = Buffers.ready(16, buffer);
-    Allocation first = ready.take(Buffers.bytesOf(0)).open(1);
-    PooledBlock out = ready.take(Buffers.bytesOf(0));
-    Allocation used = out.open(1);
-    first.close();
-    ready.put(out);
-    Callable<Long> work =
-        () -> {
-          ready.takeHold();
-          PooledBlock taken = ready.takeFromAny(buffer.firstNumber(), buffer.count());
-          assertNotSame(out, taken);
-          return ready.front(Buffers.bytesOf(0)).bits();
-        };
-    long noted = Buffers.onAnotherStripe(new Stripes(16), work);
-    assertEquals(2, Long.bitCount(noted), "the two others that are home");
-    assertEquals(0, noted & out.bit());
-    used.close();
-  }
-
   /** A size class whose blocks fill more words than one. */
   @Test
   void shouldGiveFurtherBlocksOfItsStripeWhenThereAreMoreThanAWordHas() {
     Buffer buffer = Buffers.buffer(0, 200);
-    ReadyChunks ready = Buffers.ready(16, buffer);
+    ChunkIndex ready = Buffers.ready(16, buffer);
     for (int number = 0; number < 200; number++) {
       PooledBlock block = ready.take(Buffers.bytesOf(0));
       if (number == 64 || number == 128) {
@@ -294,7 +220,7 @@ class ReadyChunksTest {
     Buffer smaller = Buffers.buffer(0, before);
     Buffer buffer = Buffers.buffer(1, 300);
     Buffer larger = Buffers.buffer(2, 100);
-    ReadyChunks ready = Buffers.ready(1, smaller, buffer, larger);
+    ChunkIndex ready = Buffers.ready(1, smaller, buffer, larger);
     for (int round = 0; round < 3; round++) {
       List<Integer> numbers = new ArrayList<>();
       int quick = 0;
@@ -319,7 +245,7 @@ class ReadyChunksTest {
   @ParameterizedTest
   @ValueSource(ints = {10, 32, 33, 64, 100, 2000, 4096})
   void shouldFindNothingWhenAClassBetweenOthersHasNoBin(int count) {
-    ReadyChunks ready = Buffers.ready(1, Buffers.buffer(1, count), Buffers.buffer(3, count));
+    ChunkIndex ready = Buffers.ready(1, Buffers.buffer(1, count), Buffers.buffer(3, count));
     for (int sizeClass : new int[] {0, 2}) {
       assertNull(ready.take(Buffers.bytesOf(sizeClass)));
       assertNull(ready.takeFurther(Buffers.bytesOf(sizeClass)));
@@ -329,56 +255,80 @@ class ReadyChunksTest {
   }
 
   @Test
-  void shouldGiveNothingFurtherWhenOneWordHasAll() {
-    ReadyChunks ready = Buffers.ready(1, Buffers.buffer(0, 64), Buffers.buffer(1, 3));
-    assertNull(ready.takeFurther(Buffers.bytesOf(0)));
-    assertNull(ready.takeFurther(Buffers.bytesOf(1)));
+  void shouldGiveFurtherWhatOneWordHasIfTheFirstLookDroppedOne() {
+    Buffer buffer = Buffers.buffer(0, 3);
+    ChunkIndex ready = Buffers.ready(1, buffer);
+    assertTrue(buffer.blocks().get(0).claim());
+    assertNull(ready.take(Buffers.bytesOf(0)));
+    assertEquals(1, ready.takeFurther(Buffers.bytesOf(0)).number());
   }
 
-  @Test
-  void shouldMoveAllThatAnotherStripeHasWhenThisOneHasNothing() throws Exception {
-    Buffer buffer = Buffers.buffer(0, 200);
-    Stripes stripes = new Stripes(16);
-    ReadyChunks ready = Buffers.ready(16, buffer);
-    Callable<List<Integer>> work =
-        () -> {
-          List<Integer> numbers = new ArrayList<>(List.of(takeAny(ready, buffer).number()));
-          numbers.addAll(take(ready, 0, 63));
-          for (int i = 64; i < 200; i++) {
-            numbers.add(ready.takeFurther(Buffers.bytesOf(0)).number());
-          }
-          return numbers;
-        };
-    List<Integer> numbers = Buffers.onAnotherStripe(stripes, work);
-    assertEquals(IntStream.range(0, 200).boxed().toList(), numbers);
-  }
-
-  /** A bit in another word would be another block's, or that of none. */
-  @Test
-  void shouldNoteABlockInAWordOfItsNumberWhenAnotherStripeFoundIt() throws Exception {
-    Buffer buffer = Buffers.buffer(0, 70);
-    ReadyChunks ready = Buffers.ready(16, buffer);
-    PooledBlock last = buffer.blocks().get(69);
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8, 64})
+  void shouldComeBackToItsStripeWhenAnotherOneCloses(int count) throws Exception {
+    Buffer buffer = Buffers.buffer(0, 3);
+    ChunkIndex ready = Buffers.ready(count, buffer);
+    List<Allocation> out = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      out.add(ready.take(Buffers.bytesOf(0)).open(1));
+    }
     Buffers.onAnotherStripe(
-        new Stripes(16),
+        new Stripes(count),
         () -> {
-          ready.takeHold();
-          assertNotNull(ready.takeFromAny(69, 1).open(1));
-          last.closeRaw();
-          for (int pair = 0; pair < 3; pair++) {
-            PooledBlock again = ready.takeFurther(Buffers.bytesOf(0));
-            assertSame(last, again != null ? again : ready.takeFromAny(69, 1));
-            last.open(1).close();
-          }
-          assertNull(ready.take(Buffers.bytesOf(0)), "nothing else came here");
+          out.forEach(Allocation::close);
+          assertNull(ready.take(Buffers.bytesOf(0)));
+          assertNull(ready.takeFurther(Buffers.bytesOf(0)), "they are another stripe's");
           return true;
         });
+    assertNull(ready.take(Buffers.bytesOf(0)), "not at the first look");
+    assertEquals(0, ready.takeFurther(Buffers.bytesOf(0)).number());
+    assertEquals(List.of(1, 2, NONE), take(ready, 0, 3), "all came at once");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8, 64})
+  void shouldBelongToTheStripeThatTookItFromAnother(int count) throws Exception {
+    Stripes stripes = new Stripes(count);
+    Buffer buffer = Buffers.buffer(0, 2);
+    ChunkIndex ready = Buffers.ready(count, buffer);
+    PooledBlock taken =
+        Buffers.onAnotherStripe(
+            stripes,
+            () -> {
+              PooledBlock block = takeAny(ready, buffer);
+              block.open(1).close();
+              assertSame(block, ready.take(Buffers.bytesOf(0)), "it came home to this stripe");
+              return block;
+            });
+    taken.open(1).close();
+    assertEquals(List.of(1, NONE), take(ready, 0, 2), "closed here, but not of this stripe");
+    assertSame(taken, takeAny(ready, buffer));
+    taken.open(1).close();
+    assertSame(taken, ready.take(Buffers.bytesOf(0)));
+  }
+
+  @Test
+  void shouldBelongToTheStripeThatAskedTheBlocks() throws Exception {
+    Buffer buffer = Buffers.buffer(0, 1);
+    ChunkIndex ready = Buffers.ready(8, buffer);
+    assertNotNull(ready.removeFirst(Buffers.bytesOf(0)), "free, and noted nowhere now");
+    PooledBlock found =
+        Buffers.onAnotherStripe(
+            new Stripes(8),
+            () -> {
+              assertNull(takeAny(ready, buffer));
+              PooledBlock block = buffer.claimAny();
+              block.open(1).close();
+              assertSame(block, ready.take(Buffers.bytesOf(0)));
+              return block;
+            });
+    assertSame(buffer.blocks().get(0), found);
   }
 
   @Test
   void shouldDropABlockThatIsBusyWhenItIsMet() {
     Buffer buffer = Buffers.buffer(0, 3);
-    ReadyChunks ready = Buffers.ready(1, buffer);
+    ChunkIndex ready = Buffers.ready(1, buffer);
     PooledBlock first = buffer.blocks().get(0);
     assertTrue(first.claim(), "by whoever asked it, so it still counts as ready");
     assertNull(ready.take(Buffers.bytesOf(0)), "a look at one block and no more");
@@ -390,7 +340,7 @@ class ReadyChunksTest {
   @Test
   void shouldPassBusyBlocksWhenLookingFurther() {
     Buffer buffer = Buffers.buffer(0, 200);
-    ReadyChunks ready = Buffers.ready(1, buffer);
+    ChunkIndex ready = Buffers.ready(1, buffer);
     for (PooledBlock block : buffer.blocks().subList(0, 199)) {
       assertTrue(block.claim());
     }
@@ -406,7 +356,7 @@ class ReadyChunksTest {
     for (long seed = 1; seed <= 200; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       Buffer buffer = Buffers.buffer(0, 1 + random.nextInt(150));
-      ReadyChunks ready = Buffers.ready(1 << random.nextInt(4), buffer);
+      ChunkIndex ready = Buffers.ready(1 << random.nextInt(4), buffer);
       List<Allocation> out = new ArrayList<>();
       int count = buffer.blocks().size();
       for (int i = 0; i < 400; i++) {
