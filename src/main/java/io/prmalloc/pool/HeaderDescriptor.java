@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Block;
 import io.prmalloc.CorruptedHeaderException;
 import io.prmalloc.os.AgronaAccess;
 import java.nio.ByteBuffer;
@@ -221,5 +222,27 @@ final class HeaderDescriptor {
             + Long.toHexString(found)
             + ", was 0x"
             + Long.toHexString(wanted));
+  }
+
+  /**
+   * Begins a use by address of a block that no bin owns, and writes its header.
+   *
+   * @param header bytes in front of the user's
+   * @return the user's address
+   */
+  static long openUnpooled(Block block, long bytes, int header) {
+    block.openRaw(bytes, header);
+    boolean opened = false;
+    try {
+      ByteBuffer memory = block.region().buffer();
+      long start = block.startAddress();
+      writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);
+      opened = true;
+      return start + header;
+    } finally {
+      if (!opened) {
+        block.abandon(bytes, header);
+      }
+    }
   }
 }

@@ -101,7 +101,7 @@ final class KeyedSteps implements Retirable {
   /** Whether a structure must not be added any more. Under the lock. */
   private boolean retired;
 
-  private final StepStats.Sum gone = new StepStats.Sum();
+  private final StepStatsSum gone = new StepStatsSum();
   private final PoolCounts goneCounts = new PoolCounts();
   private final Set<StepSequence> seen = new HashSet<>();
   private int learningSteps;
@@ -473,12 +473,12 @@ final class KeyedSteps implements Retirable {
   }
 
   StepKind kind() {
-    StepStats.Sum sum = new StepStats.Sum();
+    StepStatsSum sum = new StepStatsSum();
     addTo(sum);
     return new StepKind(key, firstBytes, phase.name(), sum.toStats());
   }
 
-  synchronized void addTo(StepStats.Sum sum) {
+  synchronized void addTo(StepStatsSum sum) {
     sum.add(gone);
     counts.addTo(sum, List.of());
     for (StepSequence sequence : sequences) {

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Block;
 import io.prmalloc.Chunk;
@@ -7,6 +8,7 @@ import io.prmalloc.HeapBlock;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionHeap.ReleaseListener;
+import io.prmalloc.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.jfr.FlightEvents;
 import io.prmalloc.os.MappedRegion;
@@ -1040,6 +1042,22 @@ final class LiveHeap implements Retirable {
       peakBytesReserved.set(source.bytesReserved());
     } finally {
       unlockAll();
+    }
+  }
+
+  /**
+   * An address of the heap with a header in front, or 0 if there is no memory.
+   *
+   * @param ticket what the listener gets when it comes back
+   */
+  long openRaw(long bytes, Object ticket) {
+    int header = HeaderDescriptor.FULL_BYTES;
+    Requests.totalBytes(bytes, header);
+    try {
+      Block block = acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
+      return HeaderDescriptor.openUnpooled(block, bytes, header);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
     }
   }
 }

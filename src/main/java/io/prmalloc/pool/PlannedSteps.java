@@ -177,7 +177,7 @@ final class PlannedSteps implements StepSource, Retirable {
 
   /** The address of such a block, or 0. */
   long takeWatchedRaw(long bytes, LearningStep.Life life) {
-    return RawAddresses.openOutside(outside, bytes, life);
+    return outside.openRaw(bytes, life);
   }
 
   /** How long a better plan is looked for. */
@@ -268,7 +268,7 @@ final class PlannedSteps implements StepSource, Retirable {
   }
 
   StepStats stats() {
-    StepStats.Sum sum = new StepStats.Sum();
+    StepStatsSum sum = new StepStatsSum();
     kinds.addTo(sum);
     implicit.kinds().addTo(sum);
     return sum.toStats();

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 final class PoolWatch {
 
   // Nothing on the fast path asks whether there are observers. Instead that path finds nothing
-  // while there are some (TensorPoolAllocator.ready, SlabClass.observe), so that every request
+  // while there are some (TensorPoolAllocator.allocate, SlabClass.observe), so that every request
   // comes to SlowPath, where they are told and the block is marked (Block.observe). The mark is
   // part
   // of the stamp, so a close knows from a number it has in hand whether to tell.
@@ -46,6 +46,7 @@ final class PoolWatch {
     void observe(boolean observed, boolean steps);
   }
 
+  private final String name;
   private final LiveHeap outside;
   private final MemoryPlanner planner;
 
@@ -63,7 +64,8 @@ final class PoolWatch {
   private volatile LeakDetector leaks;
   private volatile boolean closed;
 
-  PoolWatch(LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+  PoolWatch(String name, LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+    this.name = name;
     this.outside = outside;
     this.planner = planner;
     this.lifecycle = lifecycle;
@@ -190,7 +192,7 @@ final class PoolWatch {
 
   private void checkNotClosed() {
     if (closed) {
-      throw new IllegalStateException("allocator " + TensorPoolAllocator.NAME + " is closed");
+      throw new IllegalStateException("allocator " + name + " is closed");
     }
   }
 

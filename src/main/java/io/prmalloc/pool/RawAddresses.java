@@ -1,6 +1,5 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.Allocator;
 import io.prmalloc.Block;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.Requests;
@@ -61,7 +60,7 @@ final class RawAddresses {
     }
     return block instanceof PooledBlock pooled
         ? openPooled(pooled, (int) bytes, pooled.isSmall() ? smallHeader : header)
-        : openUnpooled(block, bytes, header);
+        : HeaderDescriptor.openUnpooled(block, bytes, header);
   }
 
   private long openPooled(PooledBlock block, int bytes, int header) {
@@ -98,38 +97,6 @@ final class RawAddresses {
       HeaderDescriptor.writeFull(memory, user, bin, block.bin(), start, header, bytes);
     }
     return start + header;
-  }
-
-  /**
-   * An address outside the pool, or 0 if there is no memory.
-   *
-   * @param ticket what the heap's listener gets when it comes back
-   */
-  static long openOutside(LiveHeap outside, long bytes, Object ticket) {
-    int header = HeaderDescriptor.FULL_BYTES;
-    Requests.totalBytes(bytes, header);
-    try {
-      Block block = outside.acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
-      return openUnpooled(block, bytes, header);
-    } catch (OutOfNativeMemoryException notToBeHad) {
-      return 0;
-    }
-  }
-
-  private static long openUnpooled(Block block, long bytes, int header) {
-    block.openRaw(bytes, header);
-    boolean opened = false;
-    try {
-      ByteBuffer memory = block.region().buffer();
-      long start = block.startAddress();
-      HeaderDescriptor.writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);
-      opened = true;
-      return start + header;
-    } finally {
-      if (!opened) {
-        block.abandon(bytes, header);
-      }
-    }
   }
 
   /**

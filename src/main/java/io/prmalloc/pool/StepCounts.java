@@ -28,7 +28,7 @@ final class StepCounts {
     arena.addUsesTo(gone);
   }
 
-  void addTo(StepStats.Sum sum, List<StepArena> arenas) {
+  void addTo(StepStatsSum sum, List<StepArena> arenas) {
     sum.plannedSteps += stepsOfGoneArenas;
     for (StepArena arena : arenas) {
       sum.plannedSteps += arena.steps();

@@ -32,7 +32,7 @@ final class StepKinds implements Retirable {
   private boolean retired;
 
   /** What kinds counted that are not kept in mind any more. Under the lock. */
-  private final StepStats.Sum gone = new StepStats.Sum();
+  private final StepStatsSum gone = new StepStatsSum();
 
   private final PoolCounts goneCounts = new PoolCounts();
 
@@ -131,7 +131,7 @@ final class StepKinds implements Retirable {
     return all().mapToLong(kind -> kind.releaseIdle(idleNanos)).sum();
   }
 
-  synchronized void addTo(StepStats.Sum sum) {
+  synchronized void addTo(StepStatsSum sum) {
     sum.add(gone);
     Stream.concat(all(), leaving.stream()).forEach(kind -> kind.addTo(sum));
   }

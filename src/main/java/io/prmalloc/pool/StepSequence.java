@@ -815,7 +815,7 @@ final class StepSequence implements Retirable {
     return plan;
   }
 
-  synchronized void addTo(StepStats.Sum sum) {
+  synchronized void addTo(StepStatsSum sum) {
     counts.addTo(sum, all());
     sum.plans += plan == null ? 0 : 1;
   }

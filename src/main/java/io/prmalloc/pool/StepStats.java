@@ -32,46 +32,4 @@ public record StepStats(
     long arenaBytes,
     long raisedPlans,
     long loweredPlans,
-    long departedRequests) {
-
-  /** A sum in the making. Threading: not safe. */
-  static final class Sum {
-    long plannedSteps;
-    long departedSteps;
-    long unplannedSteps;
-    long replans;
-    int plans;
-    int arenas;
-    long arenaBytes;
-    long raisedPlans;
-    long loweredPlans;
-    long departedRequests;
-
-    void add(Sum other) {
-      plannedSteps += other.plannedSteps;
-      departedSteps += other.departedSteps;
-      unplannedSteps += other.unplannedSteps;
-      replans += other.replans;
-      plans += other.plans;
-      arenas += other.arenas;
-      arenaBytes += other.arenaBytes;
-      raisedPlans += other.raisedPlans;
-      loweredPlans += other.loweredPlans;
-      departedRequests += other.departedRequests;
-    }
-
-    StepStats toStats() {
-      return new StepStats(
-          plannedSteps,
-          departedSteps,
-          unplannedSteps,
-          replans,
-          plans,
-          arenas,
-          arenaBytes,
-          raisedPlans,
-          loweredPlans,
-          departedRequests);
-    }
-  }
-}
+    long departedRequests) {}

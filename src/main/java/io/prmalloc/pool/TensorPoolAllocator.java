@@ -119,7 +119,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.retired = new RetiredBins(lifecycle, executor);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
-    this.watch = new PoolWatch(outside, planner, lifecycle, this::observe);
+    this.watch = new PoolWatch(NAME, outside, planner, lifecycle, this::observe);
     this.small =
         new SmallBlocks(
             new SourceBesideHeap(memory, outside, true),
