@@ -18,15 +18,15 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /** What every sub-allocator must do. */
-abstract class SubAllocatorContractTest {
+public abstract class SubAllocatorContractTest {
 
   private static final long MIB = 1 << 20;
 
   /** A sub-allocator without a limit. */
-  abstract SubAllocator unlimited();
+  public abstract SubAllocator unlimited();
 
   /** A sub-allocator with a limit. */
-  abstract SubAllocator limited(long limitBytes);
+  public abstract SubAllocator limited(long limitBytes);
 
   @Test
   void shouldGiveAlignedMemoryWritableToTheLastByteWhenAsked() {

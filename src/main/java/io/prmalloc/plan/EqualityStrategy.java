@@ -15,8 +15,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: stateless.
  */
-final class EqualityStrategy
-    implements MemoryStrategy.ObjectsStrategy, MemoryStrategy.ShapesStrategy {
+final class EqualityStrategy implements ObjectsStrategy, ShapesStrategy {
 
   // The free objects of each size lie in a queue of their own; which kind of queue decides which of
   // them is next. A stack gives the one freed last, whose memory is the warmest. Objects of two and

@@ -5,7 +5,7 @@ package io.prmalloc.plan;
  *
  * <p>Threading: stateless.
  */
-final class GreedyBestStrategy implements MemoryStrategy.ObjectsStrategy {
+final class GreedyBestStrategy implements ObjectsStrategy {
 
   @Override
   public ObjectsAssignment assign(Lives lives) {

@@ -10,7 +10,7 @@ import java.util.TreeSet;
  *
  * <p>Threading: stateless.
  */
-final class GreedyByBreadthStrategy implements MemoryStrategy.ObjectsStrategy {
+final class GreedyByBreadthStrategy implements ObjectsStrategy {
 
   // The rule walks the tasks from the broadest on and in each places, largest first, what is alive
   // and not yet placed. So a tensor is placed in the best-ranked task it lives in, and all of them

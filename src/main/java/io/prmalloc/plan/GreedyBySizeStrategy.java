@@ -9,7 +9,7 @@ import java.util.List;
  *
  * <p>Threading: stateless.
  */
-final class GreedyBySizeStrategy implements MemoryStrategy.ObjectsStrategy {
+final class GreedyBySizeStrategy implements ObjectsStrategy {
 
   // A tensor's position says which positional maximum it can hide behind; tensors of one position
   // are about as large as each other. Positions are done one after the other, and in each the
@@ -166,7 +166,7 @@ final class GreedyBySizeStrategy implements MemoryStrategy.ObjectsStrategy {
 
   /** The tensors of every position that has any, by position; in each by number. */
   private static List<List<Integer>> positions(Lives lives) {
-    long[] maxima = LowerBounds.positionalMaxima(lives);
+    long[] maxima = lives.positionalMaxima();
     List<List<Integer>> positions = new ArrayList<>();
     for (int i = 0; i < maxima.length; i++) {
       positions.add(new ArrayList<>());

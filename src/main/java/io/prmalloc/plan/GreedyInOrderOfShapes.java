@@ -8,7 +8,7 @@ import java.util.List;
  *
  * <p>Threading: stateless.
  */
-final class GreedyInOrderOfShapes implements MemoryStrategy.ShapesStrategy {
+final class GreedyInOrderOfShapes implements ShapesStrategy {
 
   // Shapes have no order in which the best fit would be a neighbour, so all free objects are looked
   // at, in the order they were freed. An object does not grow: to be taken it must cover the tensor

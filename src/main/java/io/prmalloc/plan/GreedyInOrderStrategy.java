@@ -11,7 +11,7 @@ import java.util.TreeSet;
  *
  * <p>Threading: stateless.
  */
-final class GreedyInOrderStrategy implements MemoryStrategy.ObjectsStrategy {
+final class GreedyInOrderStrategy implements ObjectsStrategy {
 
   // Free objects lie in a set ordered by (size, id). Without a graph two of them are of interest:
   // the first that is large enough wastes the least, the one just before it grows the least. Growth

@@ -155,4 +155,22 @@ final class Lives {
     }
     return mapped;
   }
+
+  /** {@link LowerBounds#positionalMaxima}. */
+  long[] positionalMaxima() {
+    // Tensors come in by size, largest first. The moment k + 1 of them first share a task is the
+    // moment the (k + 1)-th largest size of that task is known, and it is the largest such over
+    // all tasks. One tensor raises the depth of a task by one, so no moment is missed.
+    int[] bySize = bySizeDescending();
+    DepthTree depth = new DepthTree(tickCount());
+    long[] maxima = new long[bySize.length];
+    int count = 0;
+    for (int tensor : bySize) {
+      depth.add(firstTick(tensor), lastTick(tensor));
+      if (depth.max() > count) {
+        maxima[count++] = size(tensor);
+      }
+    }
+    return Arrays.copyOf(maxima, count);
+  }
 }

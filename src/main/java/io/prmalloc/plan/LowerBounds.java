@@ -34,24 +34,7 @@ public final class LowerBounds {
    * @throws IllegalArgumentException if the sizes together pass 2^63 − 1
    */
   public static long[] positionalMaxima(List<TensorUsageRecord> records) {
-    return positionalMaxima(new Lives(records));
-  }
-
-  static long[] positionalMaxima(Lives lives) {
-    // Tensors come in by size, largest first. The moment k + 1 of them first share a task is the
-    // moment the (k + 1)-th largest size of that task is known, and it is the largest such over
-    // all tasks. One tensor raises the depth of a task by one, so no moment is missed.
-    int[] bySize = lives.bySizeDescending();
-    DepthTree depth = new DepthTree(lives.tickCount());
-    long[] maxima = new long[bySize.length];
-    int count = 0;
-    for (int tensor : bySize) {
-      depth.add(lives.firstTick(tensor), lives.lastTick(tensor));
-      if (depth.max() > count) {
-        maxima[count++] = lives.size(tensor);
-      }
-    }
-    return Arrays.copyOf(maxima, count);
+    return new Lives(records).positionalMaxima();
   }
 
   /**

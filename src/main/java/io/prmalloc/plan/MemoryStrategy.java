@@ -61,25 +61,6 @@ public enum MemoryStrategy {
    */
   MIN_COST_FLOW;
 
-  /** The way of one strategy with sizes in bytes. */
-  interface ObjectsStrategy {
-    /** A plan in the order of {@code lives}. */
-    ObjectsAssignment assign(Lives lives);
-  }
-
-  /** The way of one strategy with shapes. */
-  interface ShapesStrategy {
-    /** The most dimensions this is defined for. */
-    int maxDimensions();
-
-    /**
-     * A plan in the order of {@code lives}.
-     *
-     * @param shapes of every tensor, in that order, all of equally many dimensions
-     */
-    ShapedObjectsAssignment assign(Lives lives, List<TensorShape> shapes);
-  }
-
   private ObjectsStrategy objects() {
     return switch (this) {
       case NAIVE -> new NaiveStrategy();

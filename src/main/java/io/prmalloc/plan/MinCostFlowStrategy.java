@@ -12,7 +12,7 @@ import java.util.PriorityQueue;
  *
  * <p>Threading: stateless.
  */
-final class MinCostFlowStrategy implements MemoryStrategy.ObjectsStrategy {
+final class MinCostFlowStrategy implements ObjectsStrategy {
 
   // Every tensor is two vertices: on the left it hands an object on, on the right it takes one.
   //

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
  *
  * <p>Threading: stateless.
  */
-final class NaiveStrategy implements MemoryStrategy.ObjectsStrategy, MemoryStrategy.ShapesStrategy {
+final class NaiveStrategy implements ObjectsStrategy, ShapesStrategy {
 
   @Override
   public ObjectsAssignment assign(Lives lives) {

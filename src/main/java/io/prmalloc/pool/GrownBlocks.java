@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /**
- * The blocks that bins of a plan got later (see {@link Growth}), each in memory of its own.
+ * The blocks that bins of a plan got later (see {@code Growth}), each in memory of its own.
  *
  * <p>Threading: any thread.
  */

@@ -1,0 +1,16 @@
+package io.prmalloc.plan;
+
+import java.util.List;
+
+/** The way of one {@link MemoryStrategy} with shapes. Threading: as the strategy. */
+interface ShapesStrategy {
+  /** The most dimensions this is defined for. */
+  int maxDimensions();
+
+  /**
+   * A plan in the order of {@code lives}.
+   *
+   * @param shapes of every tensor, in that order, all of equally many dimensions
+   */
+  ShapedObjectsAssignment assign(Lives lives, List<TensorShape> shapes);
+}
