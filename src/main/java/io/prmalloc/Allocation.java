@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.Block;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -25,7 +26,7 @@ public final class Allocation implements AutoCloseable {
   // A long takes no more room here, and the JIT keeps the size that the user gave, and no second.
   private final long sizeBytes;
 
-  Allocation(Block block, long stamp, long sizeBytes) {
+  public Allocation(Block block, long stamp, long sizeBytes) {
     this.block = block;
     this.stamp = stamp;
     this.sizeBytes = sizeBytes;
@@ -96,7 +97,7 @@ public final class Allocation implements AutoCloseable {
   }
 
   /** The block behind, for handles around this one. */
-  Block block() {
+  public Block block() {
     return block;
   }
 

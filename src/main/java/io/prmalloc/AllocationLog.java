@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.HeapBlock;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,5 +1,9 @@
 package io.prmalloc;
 
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
+import io.prmalloc.element.TypedAllocation;
+
 /**
  * Gives out off-heap memory, as checked handles or as raw addresses.
  *

@@ -1,5 +1,9 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.RegionHeap;
+import io.prmalloc.internal.block.Requests;
+
 /**
  * The plain one: every allocation is a region of its own from a {@link SubAllocator}, and goes
  * straight back.

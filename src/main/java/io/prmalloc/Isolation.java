@@ -106,7 +106,7 @@ public record Isolation(Fill fill, boolean canaries) {
   }
 
   /** A use begins: its first {@code end} bytes are the user's, or the allocator's header. */
-  void begin(ByteBuffer block, int end) {
+  public void begin(ByteBuffer block, int end) {
     if (canaries) {
       // The last user may have left a limit.
       block.clear();
@@ -120,7 +120,7 @@ public record Isolation(Fill fill, boolean canaries) {
    *
    * @return the position of the first byte that was overwritten and must not be, or −1
    */
-  int end(ByteBuffer block, int end) {
+  public int end(ByteBuffer block, int end) {
     block.clear();
     int overwritten = canaries ? overwritten(block, end) : -1;
     if (fill != Fill.NONE) {

@@ -1,7 +1,8 @@
 package io.prmalloc;
 
-import io.prmalloc.os.HugePages;
-import io.prmalloc.os.Prefault;
+import io.prmalloc.internal.memory.LimitedSubAllocator;
+import io.prmalloc.internal.os.HugePages;
+import io.prmalloc.internal.os.Prefault;
 import java.util.Objects;
 import java.util.OptionalLong;
 

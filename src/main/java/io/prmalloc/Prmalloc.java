@@ -1,6 +1,6 @@
 package io.prmalloc;
 
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 
 /**
  * The library as a whole.

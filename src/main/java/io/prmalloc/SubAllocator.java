@@ -1,7 +1,13 @@
 package io.prmalloc;
 
-import io.prmalloc.os.MallocHeap;
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.memory.DirectSubAllocator;
+import io.prmalloc.internal.memory.LimitedSubAllocator;
+import io.prmalloc.internal.memory.MallocSubAllocator;
+import io.prmalloc.internal.memory.MmapSubAllocator;
+import io.prmalloc.internal.memory.SoftLimitSubAllocator;
+import io.prmalloc.internal.memory.VisitedSubAllocator;
+import io.prmalloc.internal.os.MallocHeap;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;

@@ -1,6 +1,6 @@
 package io.prmalloc;
 
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.Objects;
 import java.util.OptionalLong;
 

@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.HeapBlock;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;

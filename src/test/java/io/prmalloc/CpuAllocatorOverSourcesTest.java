@@ -44,12 +44,12 @@ class CpuAllocatorOverSourcesTest {
     }
 
     @Override
-    SubAllocator unlimited() {
+    public SubAllocator unlimited() {
       return SubAllocator.malloc(name);
     }
 
     @Override
-    SubAllocator limited(long limitBytes) {
+    public SubAllocator limited(long limitBytes) {
       return SubAllocator.malloc(name, limitBytes);
     }
   }

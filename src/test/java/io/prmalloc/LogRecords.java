@@ -46,7 +46,7 @@ public final class LogRecords implements AutoCloseable {
   }
 
   /** The one line that was written since the last call. */
-  String take() {
+  public String take() {
     if (lines.size() != 1) {
       throw new AssertionError("not one line: " + lines);
     }

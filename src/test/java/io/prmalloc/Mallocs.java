@@ -9,18 +9,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  *
  * <p>Threading: any thread.
  */
-final class Mallocs {
+public final class Mallocs {
 
   private Mallocs() {}
 
   /** Skips the test where the C library is out of reach. */
-  static void assumeCLibrary() {
+  public static void assumeCLibrary() {
     assumeTrue(
         System.getProperty("os.name").equals("Linux"), "posix_memalign is called on Linux only");
   }
 
   /** Skips the test where a library is not installed or cannot be loaded. */
-  static void assumeLibrary(String name) {
+  public static void assumeLibrary(String name) {
     assumeCLibrary();
     try {
       SubAllocator.malloc(name);

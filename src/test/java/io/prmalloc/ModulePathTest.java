@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.onnxruntime.OrtEnvironment;
 import io.prmalloc.example.OpenNetwork;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.os.AgronaAccess;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.AgronaAccess;
+import io.prmalloc.internal.os.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -12,14 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The pool when it serves from its plan. */
-class PooledPoolTest extends AllocatorContractTest {
+public class PooledPoolTest extends AllocatorContractTest {
 
   Isolation isolation() {
     return Isolation.NONE;
   }
 
   @Override
-  Allocator create(SubAllocator source) {
+  public Allocator create(SubAllocator source) {
     PlannerSettings settings = PlannerSettings.DEFAULTS.withStartStep(0).withMaxSteps(0);
     MemoryPlanner planner = MemoryPlannerFactory.create(settings, Runnable::run);
     // The planner learns without the allocator, so that the allocator's own books begin empty.

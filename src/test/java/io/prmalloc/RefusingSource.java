@@ -1,6 +1,6 @@
 package io.prmalloc;
 
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,12 +14,12 @@ import org.junit.jupiter.api.Test;
 class SubAllocatorWrapperTest extends SubAllocatorContractTest {
 
   @Override
-  SubAllocator unlimited() {
+  public SubAllocator unlimited() {
     return new SubAllocatorWrapper(SubAllocator.direct());
   }
 
   @Override
-  SubAllocator limited(long limitBytes) {
+  public SubAllocator limited(long limitBytes) {
     return new SubAllocatorWrapper(SubAllocator.direct(limitBytes));
   }
 

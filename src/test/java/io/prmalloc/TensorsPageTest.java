@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
+import io.prmalloc.element.StringElements;
+import io.prmalloc.element.TypedAllocation;
+import io.prmalloc.internal.os.MemoryRegion;
 import io.prmalloc.tensor.Shape;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.TensorFormatException;

@@ -4,7 +4,7 @@ package io.prmalloc;
 class TrackingOverPoolTest extends PooledPoolTest {
 
   @Override
-  Allocator create(SubAllocator source) {
+  public Allocator create(SubAllocator source) {
     return new OwningTracker(super.create(source), true);
   }
 }

@@ -1,6 +1,6 @@
 package io.prmalloc.kept;
 
-import io.prmalloc.os.FileReplacement;
+import io.prmalloc.internal.os.FileReplacement;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

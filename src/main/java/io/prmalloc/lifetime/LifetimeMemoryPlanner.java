@@ -1,7 +1,7 @@
 package io.prmalloc.lifetime;
 
-import io.prmalloc.jfr.FlightEvents;
-import io.prmalloc.jfr.FlightEvents.PlanKind;
+import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;

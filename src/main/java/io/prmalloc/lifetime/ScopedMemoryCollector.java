@@ -1,8 +1,8 @@
 package io.prmalloc.lifetime;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.Block;
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.Requests;
 
 /**
  * One step of a server, from {@link MemoryPlanner#collect} to {@link #close}: for a

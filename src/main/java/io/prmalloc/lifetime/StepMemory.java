@@ -1,8 +1,8 @@
 package io.prmalloc.lifetime;
 
-import io.prmalloc.Block;
-import io.prmalloc.Confinement;
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.Confinement;
+import io.prmalloc.internal.block.Requests;
 
 /**
  * Where the tensors of one step come from. For those who write allocators; users see a {@link

@@ -1,6 +1,6 @@
 package io.prmalloc.lifetime;
 
-import io.prmalloc.Block;
+import io.prmalloc.internal.block.Block;
 
 /**
  * The allocator behind the steps of a planner. For those who write allocators.

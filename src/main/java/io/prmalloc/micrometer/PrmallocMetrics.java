@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.PoolSnapshot;
 import io.prmalloc.pool.TensorPoolAllocator;

@@ -3,7 +3,7 @@ package io.prmalloc.onnxruntime;
 import ai.onnxruntime.OnnxTensorLike;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
-import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.EngineStats;
 import java.util.Map;

@@ -8,7 +8,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.lang.System.Logger.Level;

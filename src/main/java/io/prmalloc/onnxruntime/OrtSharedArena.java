@@ -4,7 +4,7 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import com.sun.jna.Pointer;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -26,7 +26,7 @@ public final class TensorView {
     final long[] shape;
     final long sizeBytes;
 
-    Layout(TensorSpec spec, long[] shape, long sizeBytes) {
+    public Layout(TensorSpec spec, long[] shape, long sizeBytes) {
       this.spec = spec;
       this.shape = shape;
       this.sizeBytes = sizeBytes;

@@ -1,5 +1,17 @@
 package io.prmalloc.plan;
 
+import io.prmalloc.internal.planner.EqualityStrategy;
+import io.prmalloc.internal.planner.GreedyBestStrategy;
+import io.prmalloc.internal.planner.GreedyByBreadthStrategy;
+import io.prmalloc.internal.planner.GreedyBySizeOffsets;
+import io.prmalloc.internal.planner.GreedyBySizeStrategy;
+import io.prmalloc.internal.planner.GreedyInOrderOfShapes;
+import io.prmalloc.internal.planner.GreedyInOrderStrategy;
+import io.prmalloc.internal.planner.Lives;
+import io.prmalloc.internal.planner.MinCostFlowStrategy;
+import io.prmalloc.internal.planner.NaiveStrategy;
+import io.prmalloc.internal.planner.ObjectsStrategy;
+import io.prmalloc.internal.planner.ShapesStrategy;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;

@@ -1,8 +1,9 @@
 package io.prmalloc.plan;
 
-import io.prmalloc.Requests;
+import io.prmalloc.internal.planner.index.Sums;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 

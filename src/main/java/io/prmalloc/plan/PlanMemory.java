@@ -1,7 +1,8 @@
 package io.prmalloc.plan;
 
+import io.prmalloc.internal.planner.index.IndexSort;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

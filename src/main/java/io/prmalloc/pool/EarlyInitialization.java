@@ -1,6 +1,6 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.jfr.FlightEvents;
+import io.prmalloc.internal.jfr.FlightEvents;
 import java.util.regex.Pattern;
 
 /**

@@ -1,5 +1,12 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.lifecycle.IdleTrimmer;
+import io.prmalloc.internal.lifecycle.Replanner;
+import io.prmalloc.internal.lifecycle.Upkeep;
+import io.prmalloc.internal.slab.SmallBlocks;
+import io.prmalloc.internal.steps.PlannedSteps;
+import io.prmalloc.internal.steps.StepSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

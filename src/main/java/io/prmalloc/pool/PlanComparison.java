@@ -1,5 +1,10 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.poolplan.PlanCandidate;
+import io.prmalloc.internal.poolplan.PlanChoice;
+import io.prmalloc.internal.poolplan.Rehearsal;
+import io.prmalloc.internal.steps.StepPlacer;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePlan;

@@ -1,5 +1,10 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.lifecycle.RetiredBins;
+import io.prmalloc.internal.slab.SmallBlocks;
+import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.Lock;
 

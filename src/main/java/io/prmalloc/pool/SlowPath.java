@@ -1,10 +1,18 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.PoolObserver;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.lifecycle.Replanner;
+import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.slab.SizeClasses;
+import io.prmalloc.internal.slab.SmallBlocks;
+import io.prmalloc.internal.steps.ImplicitSteps;
 import io.prmalloc.Allocator;
-import io.prmalloc.Block;
-import io.prmalloc.OutOfLine;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.OutOfLine;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
 
 /**

@@ -1,5 +1,10 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.lifecycle.RetiredBins;
+import io.prmalloc.internal.lifecycle.Takeover;
+import io.prmalloc.internal.poolplan.PlanChoice;
+import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptPool;

@@ -1,5 +1,9 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.lifecycle.ReplanSettings;
+import io.prmalloc.internal.lifecycle.Upkeep;
+import io.prmalloc.internal.poolplan.PlanChoice;
+import io.prmalloc.internal.steps.StepSettings;
 import io.prmalloc.Isolation;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;

@@ -1,6 +1,6 @@
 package io.prmalloc.recording;
 
-import io.prmalloc.OutOfLine;
+import io.prmalloc.internal.block.OutOfLine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

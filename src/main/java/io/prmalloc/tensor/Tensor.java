@@ -1,8 +1,8 @@
 package io.prmalloc.tensor;
 
 import io.prmalloc.Allocator;
-import io.prmalloc.ElementType;
-import io.prmalloc.TypedAllocation;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.TypedAllocation;
 import java.nio.ByteBuffer;
 
 /**

@@ -14,7 +14,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.prmalloc.onnxruntime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import ai.onnxruntime.OrtException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.example.OpenNetwork;
 import io.prmalloc.onnxruntime.EngineChecks.Way;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.ArrayList;

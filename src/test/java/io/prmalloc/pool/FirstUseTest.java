@@ -3,8 +3,8 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.os.AgronaAccess;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.AgronaAccess;
+import io.prmalloc.internal.os.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

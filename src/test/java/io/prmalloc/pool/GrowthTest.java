@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.block.Stripes;
+import io.prmalloc.internal.freelist.Buffers;
+import io.prmalloc.internal.freelist.ChunkIndex;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;

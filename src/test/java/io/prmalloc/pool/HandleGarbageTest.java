@@ -3,8 +3,8 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.os.AgronaAccess;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.AgronaAccess;
+import io.prmalloc.internal.os.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;

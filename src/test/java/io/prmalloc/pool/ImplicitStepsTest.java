@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.steps.ImplicitSteps;
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.Isolation;

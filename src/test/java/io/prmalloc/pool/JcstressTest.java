@@ -3,7 +3,12 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.freelist.BlockRaces;
+import io.prmalloc.internal.freelist.BufferRaces;
+import io.prmalloc.internal.freelist.FreeIndexRaces;
+import io.prmalloc.internal.slab.BlockStackRaces;
+import io.prmalloc.internal.slab.IndexStackRaces;
+import io.prmalloc.internal.os.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,7 +25,7 @@ import org.openjdk.jcstress.Main;
  * {@link FreeIndexRaces}, {@link IndexStackRaces} and {@link PoolRaces}. In short form here, all or
  * those that {@code proof.jcstress.only} names; the profile {@code proof} runs them in full.
  */
-class JcstressTest {
+public class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.poolplan.PlanChoice;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
@@ -13,7 +14,7 @@ import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.MemoryRegion;
+import io.prmalloc.internal.os.MemoryRegion;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;

@@ -9,7 +9,7 @@ import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
 import io.prmalloc.lifetime.ScopedMemoryCollector;

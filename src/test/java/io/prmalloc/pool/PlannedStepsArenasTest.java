@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.steps.KeyedSteps;
+import io.prmalloc.internal.steps.StepKinds;
 import io.prmalloc.Allocation;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
 import io.prmalloc.Isolation.Fill;
@@ -16,7 +17,7 @@ import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Short ways to bring a pool where a test begins. */
-final class Pools {
+public final class Pools {
 
   private Pools() {}
 
@@ -16,7 +16,7 @@ final class Pools {
    * Tells the pool's planner of one step in which tensors of these sizes are out together, behind
    * the pool's back, so that nothing is counted.
    */
-  static void learn(TensorPoolAllocator pool, long... totalBytes) {
+  public static void learn(TensorPoolAllocator pool, long... totalBytes) {
     ScopedMemoryCollector step = pool.planner().collect();
     track(pool, totalBytes);
     step.close();
@@ -33,7 +33,7 @@ final class Pools {
   }
 
   /** Takes handles of these sizes. */
-  static List<Allocation> take(TensorPoolAllocator pool, long... bytes) {
+  public static List<Allocation> take(TensorPoolAllocator pool, long... bytes) {
     List<Allocation> out = new ArrayList<>();
     for (long size : bytes) {
       out.add(pool.allocate(size));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.block.HeaderDescriptor;
 import com.sun.jna.Pointer;
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocatorStats;

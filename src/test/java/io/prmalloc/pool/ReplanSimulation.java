@@ -1,5 +1,7 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.lifecycle.ReplanSettings;
+import io.prmalloc.internal.lifecycle.Upkeep;
 import io.prmalloc.Allocation;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.pool.ReplanSimulation.Cost;
 import io.prmalloc.pool.ReplanSimulation.Traffic;
 import org.junit.jupiter.api.Test;

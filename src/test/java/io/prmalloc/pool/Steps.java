@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /** Steps of a server as lists of events, and what a planner makes of them. */
-final class Steps {
+public final class Steps {
 
   /**
    * A tensor is taken or given back.
@@ -28,7 +28,7 @@ final class Steps {
    * @param tensor its number in the step
    * @param bytes header included
    */
-  record Event(boolean begins, int tensor, long bytes, long alignment) {}
+  public record Event(boolean begins, int tensor, long bytes, long alignment) {}
 
   private Steps() {}
 
@@ -36,7 +36,7 @@ final class Steps {
    * A step with so many tensors, of which at most some are out at a time; all are given back within
    * it.
    */
-  static List<Event> random(SplittableRandom random, int tensors, int most, long[] alignments) {
+  public static List<Event> random(SplittableRandom random, int tensors, int most, long[] alignments) {
     long[] sizes = new long[1 + random.nextInt(20)];
     for (int i = 0; i < sizes.length; i++) {
       sizes[i] = LifetimePolicy.SMALL_BYTES + 1 + random.nextLong(1L << (14 + random.nextInt(8)));
@@ -60,7 +60,7 @@ final class Steps {
   }
 
   /** Reads an event file of the shared data: lines {@code a ID SIZE} and {@code f ID 0}. */
-  static List<Event> read(String name) throws IOException {
+  public static List<Event> read(String name) throws IOException {
     Path file = SharedData.path("events/" + name + ".ev");
     Map<String, Event> out = new HashMap<>();
     List<Event> events = new ArrayList<>();
@@ -79,12 +79,12 @@ final class Steps {
   }
 
   /** The events that the planner is told of. */
-  static List<Event> planned(List<Event> events) {
+  public static List<Event> planned(List<Event> events) {
     return events.stream().filter(event -> event.bytes() > LifetimePolicy.SMALL_BYTES).toList();
   }
 
   /** What a planner that sees these steps, one after the other, tells its allocator. */
-  static LifetimePlan learn(List<List<Event>> steps) {
+  public static LifetimePlan learn(List<List<Event>> steps) {
     List<LifetimePlan> plans = new ArrayList<>();
     MemoryPlanner planner = planner(steps.size());
     planner.bind(plans::add);
@@ -94,7 +94,7 @@ final class Steps {
   }
 
   /** A planner that is done after so many steps with something in them. */
-  static MemoryPlanner planner(int steps) {
+  public static MemoryPlanner planner(int steps) {
     PlannerSettings settings =
         PlannerSettings.DEFAULTS
             .withStartStep(0)

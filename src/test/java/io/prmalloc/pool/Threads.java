@@ -11,28 +11,28 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Runs work on several threads that begin together; what one of them throws is thrown here. */
-final class Threads {
+public final class Threads {
 
   @FunctionalInterface
-  interface Work {
-    void run(int thread) throws Exception;
+  public interface Work {
+    public void run(int thread) throws Exception;
   }
 
   private Threads() {}
 
   /** Makes a virtual thread for each task; the test is skipped where there are none. */
-  static ExecutorService virtual() throws ReflectiveOperationException {
+  public static ExecutorService virtual() throws ReflectiveOperationException {
     assumeTrue(Runtime.version().feature() >= 21, "virtual threads need JDK 21 or later");
     return (ExecutorService)
         Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
   }
 
-  static void run(int count, Work work) throws Exception {
+  public static void run(int count, Work work) throws Exception {
     run(Executors.newFixedThreadPool(count), count, work);
   }
 
   /** On threads of an executor that has so many; it is shut down. */
-  static void run(ExecutorService threads, int count, Work work) throws Exception {
+  public static void run(ExecutorService threads, int count, Work work) throws Exception {
     try {
       CyclicBarrier start = new CyclicBarrier(count);
       List<Future<?>> results = new ArrayList<>();

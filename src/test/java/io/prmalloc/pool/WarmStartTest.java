@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.LogRecords;
 import io.prmalloc.OutOfNativeMemoryException;
@@ -19,7 +20,7 @@ import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.ElementTypes;
+import io.prmalloc.element.ElementTypes;
 import io.prmalloc.SubAllocator;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -13,7 +13,7 @@ abstract class AddressLane implements Lane {
   private final long[] addresses;
   private final Touch touch;
 
-  AddressLane(int tensors, Touch touch) {
+  public AddressLane(int tensors, Touch touch) {
     this.addresses = new long[tensors];
     this.touch = touch;
   }

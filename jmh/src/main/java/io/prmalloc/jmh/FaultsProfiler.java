@@ -1,6 +1,6 @@
 package io.prmalloc.jmh;
 
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import java.util.List;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;

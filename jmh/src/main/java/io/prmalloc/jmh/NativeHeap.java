@@ -1,6 +1,6 @@
 package io.prmalloc.jmh;
 
-import io.prmalloc.os.MallocLibrary;
+import io.prmalloc.internal.os.MallocLibrary;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 

@@ -2,7 +2,7 @@ package io.prmalloc.jmh;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.prmalloc.trace.replay.NettyAllocators;
+import io.prmalloc.trace.replay.lane.NettyAllocators;
 
 /**
  * Direct buffers of one of {@link NettyAllocators}.

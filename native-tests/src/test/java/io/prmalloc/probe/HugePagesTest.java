@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.os.HugePageMode;
-import io.prmalloc.os.MemoryRegion;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.HugePageMode;
+import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.TensorPoolAllocator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.prmalloc.probe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.prmalloc.os.OperatingSystem;
+import io.prmalloc.internal.os.OperatingSystem;
 
 /**
  * Has C write to every page of every tensor.

@@ -1,6 +1,6 @@
 package io.prmalloc.cli;
 
-import io.prmalloc.os.FileReplacement;
+import io.prmalloc.internal.os.FileReplacement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;

@@ -1,6 +1,6 @@
 package io.prmalloc.cli;
 
-import io.prmalloc.os.MallocLibrary;
+import io.prmalloc.internal.os.MallocLibrary;
 import io.prmalloc.trace.replay.ReplayAllocator;
 import io.prmalloc.trace.replay.ReplayProgress;
 import java.io.BufferedReader;

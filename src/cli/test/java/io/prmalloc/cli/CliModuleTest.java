@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.Allocator;
-import io.prmalloc.os.ChildJvm;
+import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
 import java.net.URISyntaxException;
 import java.nio.file.Files;

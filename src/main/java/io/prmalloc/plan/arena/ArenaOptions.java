@@ -1,6 +1,6 @@
 package io.prmalloc.plan.arena;
 
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Requests;
 
 /**
  * How an {@link ArenaPlanner} places tensors.

@@ -1,6 +1,6 @@
 package io.prmalloc.plan.arena;
 
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.plan.BestFitOffsets;
 import io.prmalloc.plan.TensorUsageRecord;

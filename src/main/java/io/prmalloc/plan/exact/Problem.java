@@ -1,6 +1,6 @@
 package io.prmalloc.plan.exact;
 
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.prmalloc.tensor.wire;
 
-import io.prmalloc.ElementType;
+import io.prmalloc.element.ElementType;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -22,7 +22,7 @@ final class Codecs {
   private Codecs() {}
 
   /**
-   * The codec of a type, or null if it is none of {@link io.prmalloc.ElementTypes}, and so has no
+   * The codec of a type, or null if it is none of {@link io.prmalloc.element.ElementTypes}, and so has no
    * place in a message.
    */
   static ElementCodec of(ElementType<?> type) {

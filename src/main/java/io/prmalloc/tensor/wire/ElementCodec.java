@@ -1,6 +1,6 @@
 package io.prmalloc.tensor.wire;
 
-import io.prmalloc.ElementType;
+import io.prmalloc.element.ElementType;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.proto.TensorProto;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package io.prmalloc.tensor.wire;
 
-import io.prmalloc.ElementType;
-import io.prmalloc.ElementTypes;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
 import io.prmalloc.tensor.wire.proto.TensorProto;
 import java.nio.ByteBuffer;
 import java.util.List;

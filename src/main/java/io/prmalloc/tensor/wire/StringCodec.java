@@ -1,8 +1,8 @@
 package io.prmalloc.tensor.wire;
 
 import com.google.protobuf.UnsafeByteOperations;
-import io.prmalloc.ElementTypes;
-import io.prmalloc.StringElements;
+import io.prmalloc.element.ElementTypes;
+import io.prmalloc.element.StringElements;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.proto.TensorProto;
 import java.nio.ByteBuffer;

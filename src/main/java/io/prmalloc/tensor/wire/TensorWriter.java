@@ -43,7 +43,7 @@ public final class TensorWriter {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalArgumentException if the type is none of {@link io.prmalloc.ElementTypes}, an
+   * @throws IllegalArgumentException if the type is none of {@link io.prmalloc.element.ElementTypes}, an
    *     object has no place in a message, or the message would be over 2 GiB
    * @throws IllegalStateException if the tensor is closed
    */

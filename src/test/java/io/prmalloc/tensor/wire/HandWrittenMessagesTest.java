@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.prmalloc.Allocator;
-import io.prmalloc.Complex;
+import io.prmalloc.element.Complex;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.ElementType;
-import io.prmalloc.ElementTypes;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.tensor.Shape;

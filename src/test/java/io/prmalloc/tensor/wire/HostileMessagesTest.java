@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.ElementType;
-import io.prmalloc.ElementTypes;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.tensor.Tensor;

@@ -3,7 +3,7 @@ package io.prmalloc.jmh.server;
 import io.netty.buffer.ByteBufAllocator;
 import io.prmalloc.netty.PrmallocByteBufAllocator;
 import io.prmalloc.pool.TensorPoolAllocator;
-import io.prmalloc.trace.replay.NettyAllocators;
+import io.prmalloc.trace.replay.lane.NettyAllocators;
 import java.util.function.Supplier;
 
 /**

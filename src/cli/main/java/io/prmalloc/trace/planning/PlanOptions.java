@@ -1,6 +1,6 @@
 package io.prmalloc.trace.planning;
 
-import io.prmalloc.Requests;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.plan.exact.PlanWatcher;
 import java.time.Duration;
 import java.util.Objects;

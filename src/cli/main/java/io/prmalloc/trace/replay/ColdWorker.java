@@ -1,5 +1,7 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.ThreadUsage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 

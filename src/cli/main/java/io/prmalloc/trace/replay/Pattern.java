@@ -1,5 +1,6 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Lane;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
@@ -14,7 +15,7 @@ import org.agrona.UnsafeApi;
  *
  * <p>Threading: any thread, on memory that no other thread uses.
  */
-final class Pattern {
+public final class Pattern {
 
   private static final long STRIDE = 0x9E3779B97F4A7C15L;
   private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
@@ -45,7 +46,7 @@ final class Pattern {
     return (byte) (word >>> (8 * (LITTLE_ENDIAN ? index : 7 - index)));
   }
 
-  static void fill(long address, long bytes, long seed) {
+  public static void fill(long address, long bytes, long seed) {
     // An int counts: the JIT unrolls such loops, and tensors here have less than 2^31 bytes.
     int words = (int) (bytes >>> 3);
     long value = seed;
@@ -59,7 +60,7 @@ final class Pattern {
   }
 
   /** Offset of the first byte that is not the pattern's, or −1. */
-  static long mismatch(long address, long bytes, long seed) {
+  public static long mismatch(long address, long bytes, long seed) {
     int words = (int) (bytes >>> 3);
     long value = seed;
     int same = 0;
@@ -76,7 +77,7 @@ final class Pattern {
   }
 
   /** As {@link #fill(long, long, long)}, for a buffer in native order. */
-  static void fill(ByteBuffer buffer, long seed) {
+  public static void fill(ByteBuffer buffer, long seed) {
     int words = buffer.limit() >>> 3;
     long value = seed;
     for (int i = 0; i < words; i++) {
@@ -89,7 +90,7 @@ final class Pattern {
   }
 
   /** As {@link #mismatch(long, long, long)}, for a buffer in native order. */
-  static long mismatch(ByteBuffer buffer, long seed) {
+  public static long mismatch(ByteBuffer buffer, long seed) {
     int words = buffer.limit() >>> 3;
     long value = seed;
     int same = 0;

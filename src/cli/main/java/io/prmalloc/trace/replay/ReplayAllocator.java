@@ -1,6 +1,14 @@
 package io.prmalloc.trace.replay;
 
-import io.prmalloc.os.MallocLibrary;
+import io.prmalloc.trace.replay.lane.AddressTarget;
+import io.prmalloc.trace.replay.lane.CpuTarget;
+import io.prmalloc.trace.replay.lane.DirectLane;
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.MallocLane;
+import io.prmalloc.trace.replay.lane.NettyLane;
+import io.prmalloc.trace.replay.lane.PoolTarget;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
+import io.prmalloc.internal.os.MallocLibrary;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.IntFunction;

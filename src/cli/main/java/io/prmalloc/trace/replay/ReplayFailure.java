@@ -8,15 +8,15 @@ import java.io.Serial;
  *
  * <p>Threading: immutable.
  */
-final class ReplayFailure extends RuntimeException {
+public final class ReplayFailure extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  ReplayFailure(String message) {
+  public ReplayFailure(String message) {
     super(message);
   }
 
-  ReplayFailure(String message, Throwable cause) {
+  public ReplayFailure(String message, Throwable cause) {
     super(message, cause);
   }
 }

@@ -1,5 +1,8 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Api;
+import io.prmalloc.trace.replay.lane.Memory;
+import io.prmalloc.trace.replay.lane.PoolSetup;
 import java.util.Objects;
 import java.util.OptionalInt;
 

@@ -1,10 +1,14 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Api;
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
+import io.prmalloc.trace.replay.lane.ThreadUsage;
 import io.prmalloc.Allocator;
-import io.prmalloc.os.AgronaAccess;
-import io.prmalloc.os.MemoryRegion;
-import io.prmalloc.os.OperatingSystem;
-import io.prmalloc.os.ResidentPeak;
+import io.prmalloc.internal.os.AgronaAccess;
+import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.os.ResidentPeak;
 import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.Trace;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,7 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
 import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
+import io.prmalloc.trace.replay.lane.ThreadUsage;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,5 +1,8 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.AddressLane;
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,7 +41,7 @@ final class BrokenTarget implements ReplayTarget {
       private int allocations;
 
       @Override
-      long take(int tensor, long bytes) {
+      public long take(int tensor, long bytes) {
         long offset = offsets.apply(tensor, allocations++);
         if (offset < 0) {
           return 0;
@@ -48,7 +51,7 @@ final class BrokenTarget implements ReplayTarget {
       }
 
       @Override
-      void giveBack(int tensor, long address) {
+      public void giveBack(int tensor, long address) {
         out.decrementAndGet();
       }
     };

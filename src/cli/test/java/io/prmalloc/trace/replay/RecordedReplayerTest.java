@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.recording.Recorder;
 import io.prmalloc.recording.RecordingOptions;
 import io.prmalloc.trace.TraceFormatException;

@@ -3,6 +3,9 @@ package io.prmalloc.trace.replay;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.trace.replay.lane.Api;
+import io.prmalloc.trace.replay.lane.Memory;
+import io.prmalloc.trace.replay.lane.PoolSetup;
 import org.junit.jupiter.api.Test;
 
 class ReplayOptionsTest {

@@ -1,5 +1,9 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.replay.lane.AddressLane;
+import io.prmalloc.trace.replay.lane.Lane;
+import io.prmalloc.trace.replay.lane.MallocLane;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -38,13 +42,13 @@ final class SeenSizes implements ReplayTarget {
       }
 
       @Override
-      long take(int tensor, long bytes) {
+      public long take(int tensor, long bytes) {
         asked.add(bytes);
         return behind.take(tensor, bytes);
       }
 
       @Override
-      void giveBack(int tensor, long address) {
+      public void giveBack(int tensor, long address) {
         behind.giveBack(tensor, address);
       }
     };

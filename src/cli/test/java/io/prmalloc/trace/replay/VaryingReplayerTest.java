@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.HashSet;

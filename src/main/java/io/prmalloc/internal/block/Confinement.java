@@ -1,0 +1,41 @@
+package io.prmalloc.internal.block;
+
+/**
+ * Says which thread has certain blocks for its own just now, so that it need not fight for them.
+ * For those who write allocators.
+ *
+ * <p>Only the owner opens a confined block; any thread may close it, the owner for less. If two
+ * threads close one handle at the same moment, and one of them is the owner, both may be told that
+ * they did; to the memory it makes no difference.
+ *
+ * <p>Threading: as each method says.
+ */
+public abstract class Confinement {
+
+  // A plain field is enough. It equals the reader's own thread only if that thread wrote it, and
+  // what a thread wrote last it reads, or something later.
+
+  private Thread owner;
+
+  /** Nobody's. Threading: the maker publishes it safely. */
+  protected Confinement() {}
+
+  /**
+   * Makes the calling thread the owner.
+   *
+   * <p>Threading: a thread that nobody competes with, while there is no owner.
+   */
+  protected final void takeOwnership() {
+    owner = Thread.currentThread();
+  }
+
+  /** Ends what {@link #takeOwnership} began. Threading: the owner. */
+  protected final void dropOwnership() {
+    owner = null;
+  }
+
+  /** Whether the calling thread is the owner. Threading: any thread. */
+  public final boolean isMine() {
+    return owner == Thread.currentThread();
+  }
+}

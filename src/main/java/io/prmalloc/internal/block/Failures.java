@@ -1,0 +1,33 @@
+package io.prmalloc.internal.block;
+
+/**
+ * Several things that all must be done, of which some may fail: the first failure goes on in the
+ * end, with the later ones attached to it.
+ *
+ * <p>Threading: stateless.
+ */
+public final class Failures {
+
+  private Failures() {}
+
+  /** The first failure, or the next if there was none before. */
+  public static Throwable join(Throwable first, Throwable next) {
+    if (first == null) {
+      return next;
+    }
+    if (first != next) {
+      first.addSuppressed(next);
+    }
+    return first;
+  }
+
+  /** Throws a failure as it is; does nothing for null. Checked exceptions do not come here. */
+  public static void throwIfAny(Throwable failure) {
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+  }
+}

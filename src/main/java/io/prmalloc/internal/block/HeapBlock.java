@@ -1,0 +1,123 @@
+package io.prmalloc.internal.block;
+
+import io.prmalloc.Allocation;
+import io.prmalloc.Isolation;
+import io.prmalloc.internal.os.MemoryRegion;
+
+/**
+ * A block whose memory is its owner's business: a region of its own, a second handle around a block
+ * that another allocator gave out, or an extent of a heap, which places the block anew for each
+ * use. For those who write allocators.
+ *
+ * <p>Threading: as {@link Block} says.
+ */
+public final class HeapBlock extends Block {
+
+  // One class for all of these and no subclass for each, because Block.close calls goHome on the
+  // way of every handle: the JIT inlines such a call for two classes, this one and the pool's, and
+  // not for three. A server that tracks or logs now and then must not slow its pool down.
+
+  /** Told of a block that was closed. */
+  @FunctionalInterface
+  public interface Owner {
+    /**
+     * The block is at home; its memory is the owner's again.
+     *
+     * <p>Threading: the thread that closed the block.
+     */
+    void released(HeapBlock block);
+  }
+
+  private final Owner owner;
+  private Object home;
+  private Object ticket;
+
+  // The books of a RegionHeap, under its lock.
+  HeapBlock previous;
+  HeapBlock next;
+  long rawAddress;
+  long allocationId;
+
+  /**
+   * All of a region.
+   *
+   * @param ticket whatever the owner wants to find in it
+   */
+  HeapBlock(MemoryRegion region, Isolation isolation, Owner owner, Object ticket) {
+    super(region, isolation);
+    this.owner = owner;
+    this.ticket = ticket;
+  }
+
+  /**
+   * A block that lies nowhere yet.
+   *
+   * <p>Threading: the maker publishes the block safely.
+   *
+   * @param isolation of its uses from each other
+   */
+  public HeapBlock(Isolation isolation, Owner owner) {
+    super(isolation);
+    this.owner = owner;
+  }
+
+  private HeapBlock(Block inner, Owner owner, Object ticket) {
+    super(inner.region(), inner.offset(), inner.capacityBytes(), Isolation.NONE);
+    this.owner = owner;
+    this.ticket = ticket;
+  }
+
+  /**
+   * A handle on the same memory as another, which it takes over: the owner closes that one when it
+   * is told of this one's close.
+   *
+   * @param ticket whatever the owner wants to find in the block, the inner handle among it
+   */
+  public static Allocation around(Allocation inner, Owner owner, Object ticket) {
+    return new HeapBlock(inner.block(), owner, ticket).open(inner.sizeBytes());
+  }
+
+  /**
+   * Gives a block that is at home its memory for the next use.
+   *
+   * <p>Threading: the owner, alone.
+   *
+   * @param region where it lies
+   * @param offset of its first byte in the region, from 0
+   * @param capacityBytes how many bytes it has, those for {@link Isolation#roomBytes} included
+   * @param startAddress of its first byte, 0 if nobody has asked for addresses yet
+   * @param itsHome what the owner has the memory in, or null
+   * @param itsTicket whatever else the owner wants to find in it, or null
+   */
+  public void place(
+      MemoryRegion region,
+      long offset,
+      long capacityBytes,
+      long startAddress,
+      Object itsHome,
+      Object itsTicket) {
+    home = itsHome;
+    ticket = itsTicket;
+    place(region, (int) offset, (int) capacityBytes, startAddress);
+  }
+
+  /** What the owner has the memory in, or null. Threading: the owner. */
+  public Object home() {
+    return home;
+  }
+
+  /** What else the owner wanted to find in it, or null. Threading: the owner. */
+  public Object ticket() {
+    return ticket;
+  }
+
+  @Override
+  protected int goHome() {
+    return 1;
+  }
+
+  @Override
+  protected void settle(int news) {
+    owner.released(this);
+  }
+}

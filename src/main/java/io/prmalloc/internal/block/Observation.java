@@ -1,0 +1,81 @@
+package io.prmalloc.internal.block;
+
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+
+/**
+ * Who was told of an allocation, and so is to be told of its release.
+ *
+ * <p>Threading: whoever has the block alone.
+ */
+public final class Observation {
+
+  // One for each block of the pool that was ever observed, used again and again: no garbage.
+  // Observers come and go; those who heard of an allocation hear of its release, and nobody else.
+  //
+  // Mostly there is one, whose ticket is kept in a field. Who was told is written down only when it
+  // changes: to store a reference is what the collector makes the most expensive of stores.
+
+  private static final PoolObserver[] NOBODY = {};
+  private static final long[] NONE = {};
+
+  private final Tracked tracked;
+  private PoolObserver[] told = NOBODY;
+  private PoolObserver first;
+  private long firstTicket;
+  private long[] furtherTickets = NONE;
+
+  /**
+   * @param tracked what the planner is to be told when the memory is back, or null
+   */
+  public Observation(Tracked tracked) {
+    this.tracked = tracked;
+  }
+
+  public Tracked tracked() {
+    return tracked;
+  }
+
+  /**
+   * Tells of the allocation.
+   *
+   * @param observers at least one
+   */
+  public void begin(PoolObserver[] observers, long bytes, long alignment) {
+    // Made before anybody is told: it takes heap, which may be exhausted.
+    if (observers.length > 1 && furtherTickets.length != observers.length) {
+      furtherTickets = new long[observers.length];
+    }
+    if (told != observers) {
+      told = observers;
+      first = observers[0];
+    }
+    firstTicket = observers[0].allocated(bytes, alignment);
+    if (observers.length > 1) {
+      tellOthers(observers, bytes, alignment);
+    }
+  }
+
+  private void tellOthers(PoolObserver[] observers, long bytes, long alignment) {
+    for (int i = 1; i < observers.length; i++) {
+      furtherTickets[i] = observers[i].allocated(bytes, alignment);
+    }
+  }
+
+  /** Tells of the release, if anybody was told of the allocation. */
+  public void end() {
+    PoolObserver observer = first;
+    if (observer != null) {
+      observer.released(firstTicket);
+      if (told.length > 1) {
+        tellOthersOfEnd();
+      }
+    }
+  }
+
+  private void tellOthersOfEnd() {
+    PoolObserver[] observers = told;
+    for (int i = 1; i < observers.length; i++) {
+      observers[i].released(furtherTickets[i]);
+    }
+  }
+}

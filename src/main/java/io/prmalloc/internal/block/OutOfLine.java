@@ -1,0 +1,39 @@
+package io.prmalloc.internal.block;
+
+/**
+ * Keeps rare, bulky code out of what the JIT compiles for the common path. For those who write
+ * allocators.
+ *
+ * <p>Threading: stateless.
+ */
+public final class OutOfLine {
+
+  // A handle costs no heap only if the JIT inlines Allocator.allocate and Allocation.close into the
+  // method that uses them. It does so unless they were compiled before into too much machine code:
+  // more than 2,500 bytes where the call is hot (InlineSmallCode), and a quarter of that in the
+  // exception handler of a try-with-resources, which is cold. During warm-up it takes the paths to
+  // the system for hot and inlines them there. A user cannot say "do not inline", but no method is
+  // inlined into itself more than once (MaxRecursiveInlineLevel). Hence:
+  //
+  //     void rare(int depth) {
+  //       if (depth > 0) {
+  //         rare(depth - 1);
+  //       } else {
+  //         ... what is rare and bulky
+  //       }
+  //     }
+  //
+  // Called with DEPTH, a constant, the first two levels are inlined and come to nothing; the third
+  // is a plain call.
+  //
+  // What no code here can help: a handler that has never run is not inlined by a JDK before 22, and
+  // one that has run now and then is not by a later one. Where the body of the try makes a call
+  // that the JIT does not inline, the handle is then made on the heap, 32 bytes of it.
+  //
+  // HandleGarbageTest fails if this stops working.
+
+  /** What to call a method with that calls itself until it is 0: deeper than the JIT inlines. */
+  public static final int DEPTH = 3;
+
+  private OutOfLine() {}
+}

@@ -1,0 +1,53 @@
+package io.prmalloc.internal.block;
+
+/**
+ * Told of everything that goes out of a pool and comes back. Must not throw, and must be quick: it
+ * stands on the way of every request.
+ *
+ * <p>Threading: any thread, several at a time.
+ */
+public interface PoolObserver {
+
+  /**
+   * Memory goes out: nobody has it yet.
+   *
+   * @param bytes how much was asked for
+   * @param alignment what was asked for, a power of two
+   * @return what {@link #released} is to be told of this allocation
+   */
+  long allocated(long bytes, long alignment);
+
+  /**
+   * Memory comes back: nobody else has it yet. Said once of each allocation that this observer was
+   * told of, unless the pool is closed by force.
+   *
+   * @param ticket what {@link #allocated} returned
+   */
+  void released(long ticket);
+
+  /**
+   * Whether this is to be told of what steps ask for themselves; those get shared memory then and
+   * no arena.
+   */
+  default boolean seesSteps() {
+    return true;
+  }
+
+  /**
+   * The calling thread opens a step.
+   *
+   * @return what {@link #stepClosed} is to be told of this step
+   */
+  default long stepOpened() {
+    return 0;
+  }
+
+  /** A step ends that this observer was told of. */
+  default void stepClosed(long ticket) {}
+
+  /** The pool is to be closed, and this much is still out. Nothing is taken away yet. */
+  default void stillInUse() {}
+
+  /** The pool is closed: nothing more will be said. */
+  default void poolClosed() {}
+}

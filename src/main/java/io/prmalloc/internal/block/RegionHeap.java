@@ -1,0 +1,353 @@
+package io.prmalloc.internal.block;
+
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.Chunk;
+import io.prmalloc.Isolation;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
+import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.internal.os.MemoryRegion;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * Blocks that each have a region of their own, straight from a {@link SubAllocator}: the plain way
+ * to allocate. For those who write allocators.
+ *
+ * <p>Threading: every method may be called from any thread; the books are kept under one lock, the
+ * system is called outside it.
+ */
+public final class RegionHeap {
+
+  /** Told of every block that comes back, before its memory goes. */
+  @FunctionalInterface
+  public interface ReleaseListener {
+    /**
+     * Threading: the thread that releases.
+     *
+     * @param ticket what was given to {@link #acquire}
+     */
+    void released(Object ticket);
+  }
+
+  private final DeferredFreeSubAllocator source;
+  private final Isolation isolation;
+  private final ReleaseListener listener;
+
+  private final Object lock = new Object();
+  private final Long2ObjectHashMap<HeapBlock> byRawAddress = new Long2ObjectHashMap<>();
+  private HeapBlock first;
+  private long lastId;
+  private long totalAllocs;
+  private long allocsBeforeClear;
+  private long bytesInUse;
+  private long peakBytesInUse;
+  private long largestAllocSize;
+  private long peakBytesReserved;
+  private long liveBlocks;
+  private boolean closed;
+
+  /**
+   * Threading: any thread.
+   *
+   * @param source where the regions come from
+   * @param listener told of every block with a ticket that comes back
+   */
+  public RegionHeap(SubAllocator source, ReleaseListener listener) {
+    this(source, Isolation.NONE, listener);
+  }
+
+  /**
+   * Threading: any thread.
+   *
+   * @param source where the regions come from; what it refuses to take back is kept and tried again
+   * @param isolation of the blocks; room for it is added to what is asked for
+   * @param listener told of every block with a ticket that comes back
+   */
+  public RegionHeap(SubAllocator source, Isolation isolation, ReleaseListener listener) {
+    this.source = new DeferredFreeSubAllocator(source);
+    this.isolation = isolation;
+    this.listener = listener;
+  }
+
+  /** How the blocks are isolated. Threading: any thread. */
+  public Isolation isolation() {
+    return isolation;
+  }
+
+  /**
+   * Takes a block. The caller starts its use with {@link Block#open} or {@link Block#openRaw}, with
+   * the same number of bytes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param bytes how many bytes the user asked for, from 0
+   * @param alignment a power of two for the user's first byte
+   * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
+   * @param ticket given to the listener when the block comes back, or null
+   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM
+   *     cannot tell addresses
+   */
+  public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
+    // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
+    long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
+    long start = FlightEvents.outsideAllocationStart();
+    MemoryRegion region = source.alloc(alignment, capacity);
+    boolean linked = false;
+    try {
+      FlightEvents.outsideAllocation(start, bytes, alignment);
+      HeapBlock block = new HeapBlock(region, isolation, this::giveBack, ticket);
+      if (headerBytes > 0) {
+        block.rawAddress = region.address() + headerBytes;
+      }
+      link(block, bytes);
+      linked = true;
+      return block;
+    } finally {
+      if (!linked) {
+        source.free(region);
+      }
+    }
+  }
+
+  /**
+   * The block behind a raw address, or null if there is none. Reads nothing from the address.
+   *
+   * <p>Threading: any thread.
+   */
+  public Block findRaw(long address) {
+    synchronized (lock) {
+      return byRawAddress.get(address);
+    }
+  }
+
+  /** The block that holds an address given out by it, raw or a handle's, or null. */
+  private HeapBlock at(long address) {
+    HeapBlock raw = byRawAddress.get(address);
+    if (raw != null) {
+      return raw;
+    }
+    // Of handles nobody keeps the addresses, which may not even be known: a walk.
+    for (HeapBlock block = first; block != null; block = block.next) {
+      if (block.rawAddress == 0 && block.region().address() == address) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * What is known of the memory at an address, or null if it is not out. Costs a walk if it is not
+   * a raw address. Reads nothing from the address.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param address a raw address or that of a handle
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public Chunk chunkAt(long address) {
+    synchronized (lock) {
+      HeapBlock block = at(address);
+      return block == null
+          ? null
+          : new Chunk(block.sizeBytes(), block.capacityBytes(), block.allocationId);
+    }
+  }
+
+  /**
+   * {@link MemoryRegion#usableBytes} of the block at an address, or 0 if it is not out; as {@link
+   * #chunkAt}.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public long usableBytesAt(long address) {
+    synchronized (lock) {
+      HeapBlock block = at(address);
+      return block == null ? 0 : block.region().usableBytes();
+    }
+  }
+
+  /**
+   * The next number of those that this heap's allocations are numbered with, from 1: for those who
+   * give out memory beside this heap.
+   *
+   * <p>Threading: any thread.
+   */
+  public long nextId() {
+    synchronized (lock) {
+      return ++lastId;
+    }
+  }
+
+  private void giveBack(HeapBlock block) {
+    try {
+      if (block.ticket() != null) {
+        listener.released(block.ticket());
+      }
+    } finally {
+      unlink(block);
+      source.free(block.region());
+    }
+  }
+
+  private void link(HeapBlock block, long bytes) {
+    synchronized (lock) {
+      if (closed) {
+        throw new IllegalStateException("allocator is closed");
+      }
+      // First, for it may find no heap; and before it nothing has changed.
+      if (block.rawAddress != 0) {
+        byRawAddress.put(block.rawAddress, block);
+      }
+      block.next = first;
+      if (first != null) {
+        first.previous = block;
+      }
+      first = block;
+      liveBlocks++;
+      totalAllocs++;
+      block.allocationId = ++lastId;
+      bytesInUse += bytes;
+      peakBytesInUse = Math.max(peakBytesInUse, bytesInUse);
+      largestAllocSize = Math.max(largestAllocSize, bytes);
+      peakBytesReserved = Math.max(peakBytesReserved, source.bytesReserved());
+    }
+  }
+
+  private void unlink(HeapBlock block) {
+    synchronized (lock) {
+      if (block.previous != null) {
+        block.previous.next = block.next;
+      } else {
+        first = block.next;
+      }
+      if (block.next != null) {
+        block.next.previous = block.previous;
+      }
+      if (block.rawAddress != 0) {
+        byRawAddress.remove(block.rawAddress);
+      }
+      liveBlocks--;
+      bytesInUse -= block.sizeBytes();
+    }
+  }
+
+  /**
+   * Lets nothing more out, if nothing is out.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return whether the heap is closed now; if not, nothing has changed
+   */
+  public boolean close() {
+    synchronized (lock) {
+      closed |= liveBlocks == 0;
+      return closed;
+    }
+  }
+
+  /**
+   * Gives back what the system refused to take before: for an allocator that is closed.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param allocator its name, for the message
+   * @throws IllegalStateException if something is still refused
+   */
+  public void returnAll(String allocator) {
+    source.returnAll(allocator);
+  }
+
+  /**
+   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for those
+   * who take memory from it beside this heap.
+   *
+   * <p>Threading: any thread.
+   */
+  public void noteReserved() {
+    synchronized (lock) {
+      peakBytesReserved = Math.max(peakBytesReserved, source.bytesReserved());
+    }
+  }
+
+  /** Blocks that are out. Threading: any thread. */
+  public long liveBlocks() {
+    synchronized (lock) {
+      return liveBlocks;
+    }
+  }
+
+  /** Blocks that were given out since the start. Threading: any thread. */
+  public long totalAllocs() {
+    synchronized (lock) {
+      return totalAllocs;
+    }
+  }
+
+  /** A number that goes up with every block that goes out or comes back. Threading: any thread. */
+  public long changes() {
+    synchronized (lock) {
+      return 2 * totalAllocs - liveBlocks;
+    }
+  }
+
+  /**
+   * What is in use and was; reserved bytes are those of the whole sub-allocator. Threading: any
+   * thread.
+   */
+  public AllocatorStats stats() {
+    synchronized (lock) {
+      // Read once, for the others who share the sub-allocator do not stop meanwhile.
+      long reserved = source.bytesReserved();
+      peakBytesReserved = Math.max(peakBytesReserved, reserved);
+      return new AllocatorStats(
+          totalAllocs - allocsBeforeClear,
+          bytesInUse,
+          peakBytesInUse,
+          largestAllocSize,
+          source.bytesLimit(),
+          reserved,
+          peakBytesReserved);
+    }
+  }
+
+  /**
+   * Lets {@link #stats} begin anew: no allocations, peaks of what there is now.
+   *
+   * <p>Threading: any thread.
+   */
+  public void clearStats() {
+    synchronized (lock) {
+      allocsBeforeClear = totalAllocs;
+      peakBytesInUse = bytesInUse;
+      largestAllocSize = 0;
+      peakBytesReserved = source.bytesReserved();
+    }
+  }
+
+  /**
+   * Lets nothing more out and gives back every block that is still out; handles on them are closed
+   * from then on.
+   *
+   * <p>Threading: any thread, when nobody uses the memory any more.
+   */
+  public void closeForcibly() {
+    List<HeapBlock> live = new ArrayList<>();
+    synchronized (lock) {
+      closed = true;
+      for (HeapBlock block = first; block != null; block = block.next) {
+        live.add(block);
+      }
+    }
+    for (HeapBlock block : live) {
+      if (block.revoke()) {
+        giveBack(block);
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package io.prmalloc.internal.block;
+
+import java.util.List;
+
+/**
+ * A part of a pool that can be closed if nothing of it is in use, and opened again if that turns
+ * out to be too early for another part.
+ *
+ * <p>Threading: under the pool's lifecycle lock, unless a class says more.
+ */
+public interface Retirable {
+
+  /**
+   * Makes sure that nothing is out and nothing can be taken. If something is out, and if anything
+   * is thrown, nothing has changed.
+   */
+  boolean retire();
+
+  /** Undoes {@link #retire}. Threading: the thread that did it. */
+  void reopen();
+
+  /** Retires all parts, in this order, or none. */
+  static boolean retireAll(List<? extends Retirable> parts) {
+    int retired = 0;
+    try {
+      while (retired < parts.size() && parts.get(retired).retire()) {
+        retired++;
+      }
+      return retired == parts.size();
+    } finally {
+      for (int i = retired - 1; retired < parts.size() && i >= 0; i--) {
+        parts.get(i).reopen();
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package io.prmalloc.internal.block;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/**
+ * An observer whose failures stay with it: what it throws is logged, and whoever takes memory,
+ * gives it back or ends a step does not see it. Of what it failed to be told of it hears no end.
+ *
+ * <p>Threading: as the observer.
+ */
+public final class TolerantObserver implements PoolObserver {
+
+  private static final Logger LOGGER = System.getLogger(TolerantObserver.class.getName());
+
+  /** Of what the observer was not told. */
+  private static final long UNTOLD = Long.MIN_VALUE;
+
+  private final PoolObserver observer;
+
+  public TolerantObserver(PoolObserver observer) {
+    this.observer = observer;
+  }
+
+  /** Whether this is for an observer. */
+  public boolean isOf(PoolObserver other) {
+    return observer == other;
+  }
+
+  /** Says what an observer threw, as far as that can be said. */
+  public static void failed(Throwable thrown) {
+    try {
+      LOGGER.log(Level.WARNING, "an observer of the pool failed, which goes on", thrown);
+    } catch (Throwable ignored) {
+      // There may be no heap or no stack to say it.
+    }
+  }
+
+  @Override
+  public boolean seesSteps() {
+    return observer.seesSteps();
+  }
+
+  @Override
+  public long allocated(long bytes, long alignment) {
+    try {
+      return observer.allocated(bytes, alignment);
+    } catch (Throwable e) {
+      failed(e);
+      return UNTOLD;
+    }
+  }
+
+  @Override
+  public void released(long ticket) {
+    if (ticket == UNTOLD) {
+      return;
+    }
+    try {
+      observer.released(ticket);
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  @Override
+  public long stepOpened() {
+    try {
+      return observer.stepOpened();
+    } catch (Throwable e) {
+      failed(e);
+      return UNTOLD;
+    }
+  }
+
+  @Override
+  public void stepClosed(long ticket) {
+    if (ticket == UNTOLD) {
+      return;
+    }
+    try {
+      observer.stepClosed(ticket);
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  @Override
+  public void stillInUse() {
+    try {
+      observer.stillInUse();
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  @Override
+  public void poolClosed() {
+    try {
+      observer.poolClosed();
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+}

@@ -1,0 +1,1067 @@
+package io.prmalloc.internal.extent;
+
+import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.HeaderDescriptor;
+import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.Stripes;
+import io.prmalloc.Allocator;
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.Chunk;
+import io.prmalloc.internal.block.HeapBlock;
+import io.prmalloc.Isolation;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.internal.block.RegionHeap.ReleaseListener;
+import io.prmalloc.internal.block.Requests;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.internal.os.MappedRegion;
+import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.extent.HeapShard.Region;
+import io.prmalloc.internal.extent.HeapShard.Request;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongConsumer;
+
+/**
+ * The general heap under every plan: extents of any size, split and coalesced in few large regions.
+ * It serves whatever no plan serves: warm-up, steps that are learnt, sizes that no bin knows,
+ * callers without steps.
+ *
+ * <p>Modelled on the extents of jemalloc with its decay, and on the page heap of TCMalloc.
+ *
+ * <p>Threading: every method may be called from any thread. The sub-allocator and the system are
+ * called without a lock.
+ */
+public final class LiveHeap implements Retirable {
+
+  /** Told how the blocks that were out at a moment come back. */
+  @FunctionalInterface
+  public interface DrainListener {
+    /**
+     * Threading: the thread that releases, or the one that started to watch.
+     *
+     * @param all whether the last of them is back; this is said once
+     */
+    void drained(boolean all);
+  }
+
+  // Regions come from the sub-allocator: large, few, each as large as all that its shard has. Each
+  // is divided by an ExtentMap, lowest address first.
+  //
+  // Shards. Threads that share one lock wait for each other, and take the lines of one map from
+  // each other's caches, which costs more. So regions belong to shards, threads to stripes of
+  // shards, and a thread is served from its own shard. What comes back goes to the region it came
+  // from, whichever thread closes it. A shard that finds nothing
+  //
+  //   1. adopts the smallest region of another shard that is free as a whole: larger ones may go,
+  //   2. is served from another shard, where the heap as a whole has more idle than in use,
+  //   3. reserves a region; where that is refused, one that is no larger than the request; then
+  //      empty regions go back to the sub-allocator and it is tried again; then other shards are
+  //      asked; and only then the request is refused.
+  //
+  // So two threads soon have regions of their own, and one thread after the other shares them.
+  //
+  // Purging. Pages that were taken and came back stay in memory, for the next request. Those that
+  // nobody used for a while are given back to the system, and regions that are free as a whole to
+  // the sub-allocator. Time is counted in ticks of the pool's maintenance, so that no request reads
+  // a clock. While a part is purged it is taken, so that no lock is held meanwhile.
+  //
+  // A request that is larger than a region, and every one where guard pages are wanted, has a
+  // region of its own.
+
+  private static final Logger LOGGER = System.getLogger(LiveHeap.class.getName());
+
+  private static final int PAGE_BYTES = ExtentMap.PAGE_BYTES;
+  private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PAGE_BYTES);
+
+  /** The least bytes of a region where memory costs nothing before it is touched. */
+  private static final long MIN_REGION_BYTES = 8L << 20;
+
+  /** The same where the sub-allocator writes every page. */
+  private static final long MIN_RESIDENT_BYTES = 1L << 20;
+
+  /** The most bytes of a region that is not for one request. */
+  private static final long MAX_REGION_BYTES = 1L << 30;
+
+  /** The same where the sub-allocator writes every page: so much is in memory for a moment. */
+  private static final long MAX_RESIDENT_BYTES = 32L << 20;
+
+  /** The most pages that are purged at a time, and so not to be had meanwhile: 2 MiB. */
+  private static final int PURGED_PAGES = (2 << 20) / PAGE_BYTES;
+
+  /** Where the heap has less, its free pages are purged by a trim only. */
+  private static final long MIN_PURGED_BYTES = 32L << 20;
+
+  /** So much may be idle before a shard is served from others instead of growing. */
+  private static final long IDLE_BYTES = 32L << 20;
+
+  private static final int LEAST_SHARDS = 4;
+  private static final int MOST_SHARDS = 16;
+
+  private final SubAllocator source;
+  private final Isolation isolation;
+  private final ReleaseListener listener;
+  private final AddressDirectory directory;
+  private final Stripes stripes = Stripes.perProcessor(2, LEAST_SHARDS, MOST_SHARDS);
+  private final HeapShard[] shards = new HeapShard[stripes.count()];
+
+  /** Regions that are all for one request. Under the lock of the first shard. */
+  private final Set<Region> own = new HashSet<>();
+
+  /** Read-locked by whoever has a region that is in no shard. */
+  private final ReentrantReadWriteLock transit = new ReentrantReadWriteLock();
+
+  /** Goes up with the pool's maintenance. */
+  private volatile int now;
+
+  private volatile boolean closed;
+
+  /** Makes room for so many bytes. */
+  private volatile LongConsumer reclaim = missing -> releaseUnused();
+
+  private final AtomicLong heldBytes = new AtomicLong();
+  private final AtomicLong peakBytesReserved = new AtomicLong();
+  private final AtomicLong lastId = new AtomicLong();
+  private final AtomicInteger reserving = new AtomicInteger();
+  private volatile boolean cannotPurge;
+  private volatile long allocsBeforeClear;
+
+  /** Numbers of allocations that somebody asked for, as long as their blocks are there. */
+  private final Map<HeapBlock, Numbered> numbers = new WeakHashMap<>();
+
+  private record Numbered(long stamp, long id) {}
+
+  // What is watched. Under the lock of this object.
+  private DrainListener drainListener;
+  private long watchedBlocks;
+  private long stepBytes;
+  private long drainedBytes;
+
+  /**
+   * @param source where the regions come from
+   * @param isolation of the blocks; room for it is added to what is asked for
+   * @param directory where the regions are found by address
+   * @param listener told of every block with a ticket that comes back
+   */
+  public LiveHeap(
+      SubAllocator source,
+      Isolation isolation,
+      AddressDirectory directory,
+      ReleaseListener listener) {
+    this.source = source;
+    this.isolation = isolation;
+    this.directory = directory;
+    this.listener = listener;
+    Arrays.setAll(shards, i -> new HeapShard(this));
+  }
+
+  /**
+   * Says how to make room where a region is needed and a limit that is known leaves none.
+   *
+   * @param way gets the bytes that are missing; called without a lock
+   */
+  public void reclaimBy(LongConsumer way) {
+    reclaim = way;
+  }
+
+  /** In ticks of the pool's maintenance. */
+  int now() {
+    return now;
+  }
+
+  /** How the blocks are isolated. */
+  public Isolation isolation() {
+    return isolation;
+  }
+
+  /**
+   * The address of a block's first byte, or 0 while nobody has asked for addresses. Told before the
+   * block goes out: whoever gives an address back twice may look at a block that is placed anew.
+   */
+  long addressOf(MemoryRegion memory, long offset) {
+    return directory.isEnabled() ? memory.address() + offset : 0;
+  }
+
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("allocator is closed");
+    }
+  }
+
+  /**
+   * Takes a block. The caller starts its use with {@link Block#open} or {@link Block#openRaw}, with
+   * the same number of bytes.
+   *
+   * @param bytes how many bytes the user asked for, from 0
+   * @param alignment a power of two for the user's first byte
+   * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
+   * @param ticket given to the listener when the block comes back, or null
+   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM
+   *     cannot tell addresses
+   */
+  public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
+    // No bytes take one: the address behind a header must lie in the block, to be nobody else's.
+    long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
+    if (headerBytes > 0 && !directory.isEnabled()) {
+      directory.enable();
+    }
+    long start = FlightEvents.outsideAllocationStart();
+    HeapBlock block = take(bytes, capacity, alignment, headerBytes, ticket);
+    boolean told = false;
+    try {
+      FlightEvents.outsideAllocation(start, bytes, alignment);
+      told = true;
+      return block;
+    } finally {
+      if (!told) {
+        block.abandon(bytes, headerBytes);
+      }
+    }
+  }
+
+  private HeapBlock take(
+      long bytes, long capacity, long alignment, int headerBytes, Object ticket) {
+    int pages = HeapShard.pagesOf(capacity);
+    if (source.isGuarded()
+        || alignment > MAX_REGION_BYTES / 2
+        || pages + (alignment >>> PAGE_SHIFT) > ExtentMap.MAX_PAGES) {
+      return takeOwn(new Request(bytes, alignment, headerBytes, capacity, ticket));
+    }
+    HeapShard shard = shards[stripes.current()];
+    HeapBlock block = shard.take(bytes, alignment, headerBytes, pages, ticket);
+    return block != null
+        ? block
+        : takeSlowly(shard, new Request(bytes, alignment, headerBytes, capacity, ticket));
+  }
+
+  /** A region for one request. */
+  private HeapBlock takeOwn(Request request) {
+    HeapBlock block = new HeapBlock(isolation, this::released);
+    MemoryRegion memory = reserve(request.alignment(), request.capacity(), request.capacity());
+    boolean kept = false;
+    HeapShard first = shards[0];
+    first.lock();
+    try {
+      checkOpen();
+      Region region = new Region(memory, null);
+      region.shard = first;
+      directory.add(region);
+      own.add(region);
+      block.place(memory, 0, memory.sizeBytes(), addressOf(memory, 0), region, request.ticket());
+      region.blocks[0] = block;
+      first.count(request.bytes());
+      kept = true;
+      return block;
+    } finally {
+      first.lock.unlock();
+      if (!kept) {
+        giveBack(memory);
+      }
+    }
+  }
+
+  private HeapBlock takeSlowly(HeapShard shard, Request request) {
+    HeapBlock block = takeAdopted(shard, request);
+    if (block == null && isIdle(request)) {
+      block = takeFromAny(request);
+    }
+    while (block == null) {
+      int others = reserving.get();
+      try {
+        block = takeReserved(shard, request);
+      } catch (OutOfNativeMemoryException refused) {
+        block = takeFromAny(request);
+        if (block == null && (others == 0 || !waitForReserving())) {
+          throw refused;
+        }
+      }
+    }
+    return block;
+  }
+
+  /** From a region that is free as a whole and was another shard's. */
+  private HeapBlock takeAdopted(HeapShard shard, Request request) {
+    transit.readLock().lock();
+    try {
+      return adopt(shard, request);
+    } finally {
+      transit.readLock().unlock();
+    }
+  }
+
+  private HeapBlock adopt(HeapShard shard, Request request) {
+    HeapShard owner = null;
+    long smallest = Long.MAX_VALUE;
+    for (HeapShard other : shards) {
+      Region free = other == shard ? null : other.smallestFree(request.mostPages());
+      if (free != null && free.bytes() < smallest) {
+        smallest = free.bytes();
+        owner = other;
+      }
+    }
+    Region region = owner == null ? null : owner.surrender(request.mostPages());
+    return region == null ? null : keepAndTake(shard, region, request);
+  }
+
+  /** Whether the heap holds more than it needs if it serves a request. */
+  private boolean isIdle(Request request) {
+    long inUse = request.bytes() + bytesInUse();
+    return heldBytes.get() - inUse > Math.max(IDLE_BYTES, inUse);
+  }
+
+  private long bytesInUse() {
+    long inUse = 0;
+    for (HeapShard shard : shards) {
+      inUse += shard.bytesInUse;
+    }
+    return inUse;
+  }
+
+  /** Bytes of the regions that nobody has. A guess while others take and give back. */
+  public long idleBytes() {
+    return Math.max(0, heldBytes.get() - bytesInUse());
+  }
+
+  private HeapBlock takeFromAny(Request request) {
+    for (HeapShard shard : shards) {
+      HeapBlock block =
+          shard.take(
+              request.bytes(),
+              request.alignment(),
+              request.headerBytes(),
+              request.pages(),
+              request.ticket());
+      if (block != null) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  private HeapBlock takeReserved(HeapShard shard, Request request) {
+    long least = request.mostPages() << PAGE_SHIFT;
+    MemoryRegion memory = reserve(PAGE_BYTES, least, sizeOfNext(shard, least));
+    boolean made = false;
+    Region region;
+    try {
+      region = new Region(memory, new ExtentMap((int) (memory.sizeBytes() >>> PAGE_SHIFT)));
+      directory.add(region);
+      made = true;
+    } finally {
+      if (!made) {
+        giveBack(memory);
+      }
+    }
+    return keepAndTake(shard, region, request);
+  }
+
+  /** Adds a region that is in no shard, or frees it. */
+  private HeapBlock keepAndTake(HeapShard shard, Region region, Request request) {
+    boolean kept = false;
+    try {
+      HeapBlock block = shard.addAndTake(region, request);
+      kept = true;
+      return block;
+    } finally {
+      if (!kept && region.shard != shard) {
+        release(region);
+      }
+    }
+  }
+
+  /** Bytes of a region for a request, and for others to come. */
+  private long sizeOfNext(HeapShard shard, long least) {
+    boolean resident = source.isResident();
+    long held = shard.heldBytes();
+    long fewest = resident ? MIN_RESIDENT_BYTES : MIN_REGION_BYTES;
+    long most = resident ? MAX_RESIDENT_BYTES : MAX_REGION_BYTES;
+    long more = Math.min(most, Math.max(fewest, held));
+    long wanted = least <= more ? more : Math.min(MAX_REGION_BYTES, least + more);
+    long available = source.bytesAvailable();
+    if (available == Long.MAX_VALUE) {
+      return Math.max(least, wanted) & -PAGE_BYTES;
+    }
+    // Room for some of the same, so that no more of them find room if each has a region of its own,
+    // and not so much that nothing is left for a plan.
+    long others = Math.min(wanted, available / 4) / least;
+    return least * Math.max(1, others);
+  }
+
+  /**
+   * A region of as many bytes as are wanted, or of the least number.
+   *
+   * @throws OutOfNativeMemoryException if that is not to be had either, also when what is empty has
+   *     gone back
+   */
+  private MemoryRegion reserve(long alignment, long least, long wanted) {
+    reserving.incrementAndGet();
+    try {
+      MemoryRegion memory = tryReserve(alignment, least, wanted);
+      heldBytes.addAndGet(memory.sizeBytes());
+      boolean noted = false;
+      try {
+        noteReserved();
+        // What the sub-allocator has written to be sure of its pages need not stay in memory.
+        discardAll(memory);
+        noted = true;
+        return memory;
+      } finally {
+        if (!noted) {
+          giveBack(memory);
+        }
+      }
+    } finally {
+      reserving.decrementAndGet();
+      synchronized (reserving) {
+        reserving.notifyAll();
+      }
+    }
+  }
+
+  private MemoryRegion tryReserve(long alignment, long least, long wanted) {
+    // Where the JVM's limit is reached it takes its time to say so.
+    long missing = least - source.bytesAvailable();
+    if (missing > 0) {
+      reclaim.accept(missing);
+    }
+    OutOfNativeMemoryException last;
+    try {
+      return source.alloc(alignment, wanted);
+    } catch (OutOfNativeMemoryException refused) {
+      last = refused;
+    }
+    boolean untried = wanted > least;
+    while (untried || releaseUnused() > 0 || awaitTransit()) {
+      untried = false;
+      try {
+        return source.alloc(alignment, least);
+      } catch (OutOfNativeMemoryException refused) {
+        last = refused;
+      }
+    }
+    throw last;
+  }
+
+  /** Waits for regions that other threads are about to give back; false if there are none. */
+  private boolean awaitTransit() {
+    if (transit.getReadLockCount() == 0) {
+      return false;
+    }
+    transit.writeLock().lock();
+    try {
+      return true;
+    } finally {
+      transit.writeLock().unlock();
+    }
+  }
+
+  /** Waits until another thread has reserved what it wanted, or has failed; false if none does. */
+  private boolean waitForReserving() {
+    synchronized (reserving) {
+      try {
+        if (reserving.get() > 0) {
+          reserving.wait(1);
+        }
+        return true;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
+    }
+  }
+
+  /**
+   * Gives the pages of a region in which nothing is in use back to the system, if it is worth it.
+   */
+  private void discardAll(MemoryRegion memory) {
+    if (source.isResident() && !(memory instanceof MappedRegion) && isWorthPurging()) {
+      discard(memory, 0, memory.sizeBytes());
+    }
+  }
+
+  /** Whether there is so much that a native library may be loaded to purge it. */
+  private boolean isWorthPurging() {
+    return heldBytes.get() >= MIN_PURGED_BYTES;
+  }
+
+  /** Gives pages back to the system; false if that cannot be done here. */
+  private boolean discard(MemoryRegion memory, long offset, long bytes) {
+    if (cannotPurge || !OperatingSystem.callsNativeSilently()) {
+      return false;
+    }
+    try {
+      memory.discard(offset, bytes);
+      return true;
+    } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
+      // No native calls, or locked memory, and then it is resident because somebody wants it so.
+      cannotPurge = true;
+      LOGGER.log(Level.DEBUG, "free memory of the heap stays resident", refused);
+      return false;
+    }
+  }
+
+  private void giveBack(MemoryRegion memory) {
+    heldBytes.addAndGet(-memory.sizeBytes());
+    source.free(memory);
+  }
+
+  /** Gives a region back that is in no shard any more. */
+  private void release(Region region) {
+    directory.remove(region);
+    // The C library keeps what it gets back where that is smaller than a threshold of its own,
+    // which rises to the size of what was freed, up to 32 MiB.
+    discardAll(region.memory);
+    giveBack(region.memory);
+  }
+
+  /** A block is at home: {@link HeapBlock.Owner}. */
+  void released(HeapBlock block) {
+    Region region = (Region) block.home();
+    long bytes = block.capacityBytes();
+    try {
+      if (block.ticket() != null) {
+        listener.released(block.ticket());
+      }
+    } finally {
+      boolean seen = region.map == null ? releaseOwn(block, region) : releaseShared(block, region);
+      if (seen) {
+        noteDrained(bytes);
+      }
+    }
+  }
+
+  private boolean releaseShared(HeapBlock block, Region region) {
+    // What is watched is not wanted again: its pages go at once, for those of what takes over come.
+    boolean purged =
+        region.isWatched(block)
+            && isWorthPurging()
+            && discard(region.memory, block.offset(), block.capacityBytes());
+    return region.shard.release(block, region, purged);
+  }
+
+  private boolean releaseOwn(HeapBlock block, Region region) {
+    boolean seen;
+    HeapShard first = shards[0];
+    first.lock();
+    try {
+      first.liveBlocks--;
+      first.bytesInUse -= block.sizeBytes();
+      seen = region.watched != null;
+      own.remove(region);
+    } finally {
+      first.lock.unlock();
+    }
+    release(region);
+    return seen;
+  }
+
+  /**
+   * What is known of the memory at an address, or null if it is not out. Reads nothing from the
+   * address.
+   *
+   * @param address a raw address or that of a handle
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public Chunk chunkAt(long address) {
+    HeapBlock block = at(address);
+    if (block == null) {
+      return null;
+    }
+    long stamp = block.stamp();
+    long capacity = block.capacityBytes();
+    boolean here = address == block.startAddress() + block.headerBytes();
+    long bytes = block.bytesIn(stamp);
+    return bytes < 0 || !here ? null : new Chunk(bytes, capacity, idOf(block, stamp));
+  }
+
+  /**
+   * {@link MemoryRegion#usableBytes} of a region that is all for the request at an address; else
+   * what the block there has; 0 if it is not out.
+   *
+   * @throws IllegalStateException if this JVM cannot tell addresses
+   */
+  public long usableBytesAt(long address) {
+    HeapBlock block = at(address);
+    if (block == null || chunkAt(address) == null) {
+      return 0;
+    }
+    Region region = (Region) block.home();
+    return region.map == null ? region.memory.usableBytes() : block.capacityBytes();
+  }
+
+  private HeapBlock at(long address) {
+    if (!directory.isEnabled()) {
+      directory.enable();
+    }
+    return directory.find(address) instanceof HeapBlock block ? block : null;
+  }
+
+  private long idOf(HeapBlock block, long stamp) {
+    synchronized (numbers) {
+      Numbered known = numbers.get(block);
+      if (known == null || known.stamp != stamp) {
+        known = new Numbered(stamp, nextId());
+        numbers.put(block, known);
+      }
+      return known.id;
+    }
+  }
+
+  /**
+   * The next number of those that this heap's allocations are numbered with, from 1: for those who
+   * give out memory beside this heap.
+   */
+  public long nextId() {
+    return lastId.incrementAndGet();
+  }
+
+  // Watching the blocks that are out at a moment.
+
+  /**
+   * Watches the blocks that are out now. The listener is told every time that so many bytes of them
+   * are back, and when the last one is: at once if there are none. A new watch ends the one before
+   * it.
+   *
+   * @param everyBytes how many bytes, at least 1
+   * @param told what to tell; must not throw
+   */
+  public void watchDrain(long everyBytes, DrainListener told) {
+    boolean none;
+    lockAll();
+    try {
+      synchronized (this) {
+        drainListener = told;
+        watchedBlocks = 0;
+        stepBytes = everyBytes;
+        drainedBytes = 0;
+        for (HeapShard shard : shards) {
+          for (Region region : shard.regions) {
+            region.watched = firstPages(region);
+            watchedBlocks += region.watched.cardinality();
+          }
+        }
+        for (Region region : own) {
+          region.watched = new BitSet();
+          watchedBlocks++;
+        }
+        none = watchedBlocks == 0;
+      }
+    } finally {
+      unlockAll();
+    }
+    if (none) {
+      tellDrained();
+    }
+  }
+
+  private static BitSet firstPages(Region region) {
+    BitSet pages = new BitSet();
+    for (int page = 0; page < region.blocks.length; page++) {
+      HeapBlock block = region.blocks[page];
+      if (block != null && block.offset() >>> PAGE_SHIFT == page) {
+        pages.set(page);
+      }
+    }
+    return pages;
+  }
+
+  private void noteDrained(long bytes) {
+    synchronized (this) {
+      watchedBlocks--;
+      drainedBytes += bytes;
+      if (watchedBlocks > 0 && drainedBytes < stepBytes) {
+        return;
+      }
+    }
+    tellDrained();
+  }
+
+  private void tellDrained() {
+    DrainListener told;
+    boolean all;
+    synchronized (this) {
+      told = drainListener;
+      all = watchedBlocks == 0;
+      drainedBytes = 0;
+      if (all) {
+        drainListener = null;
+      }
+    }
+    if (told != null) {
+      told.drained(all);
+    }
+  }
+
+  // Giving memory back.
+
+  /**
+   * Lets time go on by one tick, and gives back what was not in use for so many. One thread at a
+   * time.
+   */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // the pool's maintenance is one thread
+  public long purge(int ticks) {
+    int before = ++now - ticks;
+    return releaseEmpty(before) + (isWorthPurging() ? purgeIdle(before) : 0);
+  }
+
+  /** Gives back all that is not in use: pages to the system, regions to the sub-allocator. */
+  public long trim() {
+    return releaseEmpty(now + 1) + purgeIdle(now + 1);
+  }
+
+  /** Gives back the pages of all that is free, if those are worth it, and keeps the regions. */
+  public void purgeFree() {
+    if (isWorthPurging()) {
+      purgeIdle(now + 1);
+    }
+  }
+
+  /** Gives back the regions of which nothing is in use; how many bytes those were. */
+  public long releaseUnused() {
+    return releaseEmpty(now + 1);
+  }
+
+  /** Bytes of the regions of which nothing is in use. True of the moment of the call. */
+  long unusedBytes() {
+    long bytes = 0;
+    for (HeapShard shard : shards) {
+      shard.lock();
+      try {
+        for (Region region : shard.regions) {
+          bytes += region.map.isFree() ? region.bytes() : 0;
+        }
+      } finally {
+        shard.lock.unlock();
+      }
+    }
+    return bytes;
+  }
+
+  private long releaseEmpty(int before) {
+    transit.readLock().lock();
+    try {
+      long bytes = 0;
+      for (HeapShard shard : shards) {
+        // One by one: what is in no shard is lost if there is no heap to note it.
+        for (Region region = takeEmpty(shard, before);
+            region != null;
+            region = takeEmpty(shard, before)) {
+          bytes += region.bytes();
+          release(region);
+        }
+      }
+      return bytes;
+    } finally {
+      transit.readLock().unlock();
+    }
+  }
+
+  private static Region takeEmpty(HeapShard shard, int before) {
+    shard.lock();
+    try {
+      for (Region region : shard.regions) {
+        if (region.map.isFree() && region.map.isIdleSince(before)) {
+          shard.remove(region);
+          return region;
+        }
+      }
+      return null;
+    } finally {
+      shard.lock.unlock();
+    }
+  }
+
+  private long purgeIdle(int before) {
+    long bytes = 0;
+    for (HeapShard shard : shards) {
+      for (Region region : regionsOf(shard)) {
+        bytes += purgeIdle(shard, region, before);
+      }
+    }
+    return bytes;
+  }
+
+  private static Region[] regionsOf(HeapShard shard) {
+    shard.lock();
+    try {
+      return shard.regions;
+    } finally {
+      shard.lock.unlock();
+    }
+  }
+
+  private long purgeIdle(HeapShard shard, Region region, int before) {
+    long bytes = 0;
+    while (!cannotPurge && OperatingSystem.callsNativeSilently()) {
+      int first;
+      int count;
+      shard.lock();
+      try {
+        // It may have become another shard's, which looks after it then.
+        first =
+            region.shard == shard && Arrays.asList(shard.regions).contains(region)
+                ? region.map.takeIdle(PURGED_PAGES, before)
+                : -1;
+        count = first < 0 ? 0 : region.map.length(first);
+      } finally {
+        shard.lock.unlock();
+      }
+      if (first < 0) {
+        return bytes;
+      }
+      boolean gone = discard(region.memory, (long) first << PAGE_SHIFT, (long) count << PAGE_SHIFT);
+      shard.lock();
+      try {
+        if (gone) {
+          region.map.purged(first);
+          bytes += (long) count << PAGE_SHIFT;
+        } else {
+          region.map.notPurged(first);
+        }
+      } finally {
+        shard.lock.unlock();
+      }
+    }
+    return bytes;
+  }
+
+  private void lockAll() {
+    for (HeapShard shard : shards) {
+      shard.lock();
+    }
+  }
+
+  private void unlockAll() {
+    for (HeapShard shard : shards) {
+      shard.lock.unlock();
+    }
+  }
+
+  /**
+   * Lets nothing more out, if nothing is out, and gives all regions back.
+   *
+   * @return whether the heap is closed now; if not, nothing has changed
+   */
+  @Override
+  public boolean retire() {
+    lockAll();
+    try {
+      if (liveBlocksLocked() > 0) {
+        return false;
+      }
+      closed = true;
+    } finally {
+      unlockAll();
+    }
+    boolean released = false;
+    try {
+      releaseAll();
+      released = true;
+      return true;
+    } finally {
+      closed = released;
+    }
+  }
+
+  @Override
+  public void reopen() {
+    closed = false;
+  }
+
+  private void releaseAll() {
+    // Who has taken a region out of a shard gives it back first, or finds that the heap is closed.
+    transit.writeLock().lock();
+    try {
+      List<Region> all = takeAll();
+      for (int i = 0; i < all.size(); i++) {
+        release(all.get(i));
+      }
+    } finally {
+      transit.writeLock().unlock();
+    }
+  }
+
+  private List<Region> takeAll() {
+    List<Region> all = new ArrayList<>();
+    lockAll();
+    try {
+      // First, for there may be no heap: then nothing has changed.
+      for (HeapShard shard : shards) {
+        all.addAll(Arrays.asList(shard.regions));
+      }
+      for (HeapShard shard : shards) {
+        shard.regions = HeapShard.NO_REGIONS;
+      }
+    } finally {
+      unlockAll();
+    }
+    return all;
+  }
+
+  /**
+   * Lets nothing more out and gives back every region; handles on blocks that are still out are
+   * closed from then on. When nobody uses the memory any more.
+   */
+  public void closeForcibly() {
+    List<HeapBlock> live = new ArrayList<>();
+    lockAll();
+    try {
+      closed = true;
+      for (HeapShard shard : shards) {
+        for (Region region : shard.regions) {
+          firstPages(region).stream().forEach(page -> live.add(region.blocks[page]));
+        }
+      }
+      own.forEach(region -> live.add(region.blocks[0]));
+    } finally {
+      unlockAll();
+    }
+    for (HeapBlock block : live) {
+      if (block.revoke()) {
+        released(block);
+      }
+    }
+    releaseAll();
+  }
+
+  /**
+   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for those
+   * who take memory from it beside this heap.
+   */
+  public void noteReserved() {
+    peakBytesReserved.accumulateAndGet(source.bytesReserved(), Math::max);
+  }
+
+  /** Bytes of the regions. */
+  long heldBytes() {
+    return heldBytes.get();
+  }
+
+  /** Bytes of the regions' pages that are not in memory, as far as this heap knows. */
+  public long cleanBytes() {
+    long pages = 0;
+    lockAll();
+    try {
+      for (HeapShard shard : shards) {
+        for (Region region : shard.regions) {
+          pages += region.map.pages() - region.map.dirtyPages();
+        }
+      }
+    } finally {
+      unlockAll();
+    }
+    return cannotPurge ? 0 : pages << PAGE_SHIFT;
+  }
+
+  private long liveBlocksLocked() {
+    return Arrays.stream(shards).mapToLong(shard -> shard.liveBlocks).sum();
+  }
+
+  /** Blocks that are out. */
+  public long liveBlocks() {
+    lockAll();
+    try {
+      return liveBlocksLocked();
+    } finally {
+      unlockAll();
+    }
+  }
+
+  /** Blocks that were given out since the start. */
+  public long totalAllocs() {
+    lockAll();
+    try {
+      return totalAllocsLocked();
+    } finally {
+      unlockAll();
+    }
+  }
+
+  private long totalAllocsLocked() {
+    return Arrays.stream(shards).mapToLong(shard -> shard.allocs).sum();
+  }
+
+  /** A number that goes up with every block that goes out or comes back. */
+  public long changes() {
+    lockAll();
+    try {
+      return 2 * totalAllocsLocked() - liveBlocksLocked();
+    } finally {
+      unlockAll();
+    }
+  }
+
+  /**
+   * What is in use and was; reserved bytes are those of the whole sub-allocator. The peak of what
+   * was in use is the sum of the shards' peaks: it may lie above, never below.
+   */
+  public AllocatorStats stats() {
+    noteReserved();
+    lockAll();
+    try {
+      long inUse = 0;
+      long peak = 0;
+      long largest = 0;
+      for (HeapShard shard : shards) {
+        inUse += shard.bytesInUse;
+        peak += shard.peakBytesInUse;
+        largest = Math.max(largest, shard.largestBytes);
+      }
+      return new AllocatorStats(
+          totalAllocsLocked() - allocsBeforeClear,
+          inUse,
+          peak,
+          largest,
+          source.bytesLimit(),
+          source.bytesReserved(),
+          peakBytesReserved.get());
+    } finally {
+      unlockAll();
+    }
+  }
+
+  /** Lets {@link #stats} begin anew: no allocations, peaks of what there is now. */
+  public void clearStats() {
+    lockAll();
+    try {
+      allocsBeforeClear = totalAllocsLocked();
+      for (HeapShard shard : shards) {
+        shard.peakBytesInUse = shard.bytesInUse;
+        shard.largestBytes = 0;
+      }
+      peakBytesReserved.set(source.bytesReserved());
+    } finally {
+      unlockAll();
+    }
+  }
+
+  /**
+   * An address of the heap with a header in front, or 0 if there is no memory.
+   *
+   * @param ticket what the listener gets when it comes back
+   */
+  public long openRaw(long bytes, Object ticket) {
+    int header = HeaderDescriptor.FULL_BYTES;
+    Requests.totalBytes(bytes, header);
+    try {
+      Block block = acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
+      return HeaderDescriptor.openUnpooled(block, bytes, header);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
+  }
+}

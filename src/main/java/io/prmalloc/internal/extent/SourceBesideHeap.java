@@ -1,0 +1,66 @@
+package io.prmalloc.internal.extent;
+
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.SubAllocatorWrapper;
+import io.prmalloc.internal.os.DirectRegion;
+import io.prmalloc.internal.os.MemoryRegion;
+
+/**
+ * A pool's sub-allocator as arenas and slabs see it, which take memory beside the {@link LiveHeap}:
+ * before it refuses, the heap gives back the regions of which nothing is in use.
+ *
+ * <p>Threading: any thread.
+ */
+public final class SourceBesideHeap extends SubAllocatorWrapper {
+
+  private final LiveHeap heap;
+  private final boolean insists;
+
+  /**
+   * @param insists whether the sub-allocator is asked although it has too little by its own
+   *     account. At the JVM's limit that looks for forgotten buffers, which takes up to half a
+   *     second: good for a request that is refused else, and not for a plan
+   */
+  public SourceBesideHeap(SubAllocator source, LiveHeap heap, boolean insists) {
+    super(source);
+    this.heap = heap;
+    this.insists = insists;
+  }
+
+  @Override
+  public MemoryRegion alloc(long alignment, long bytes) {
+    if (bytes > wrapped().bytesAvailable()) {
+      heap.releaseUnused();
+    }
+    if (!insists && bytes > wrapped().bytesAvailable()) {
+      throw refusal(wrapped(), bytes);
+    }
+    try {
+      return wrapped().alloc(alignment, bytes);
+    } catch (OutOfNativeMemoryException refused) {
+      if (heap.releaseUnused() == 0) {
+        throw refused;
+      }
+      return wrapped().alloc(alignment, bytes);
+    }
+  }
+
+  /** What a sub-allocator would say that has too little by its own account. */
+  public static OutOfNativeMemoryException refusal(SubAllocator source, long bytes) {
+    long reserved = source.bytesReserved();
+    long own = source.bytesLimit().orElse(Long.MAX_VALUE);
+    return own - reserved < bytes
+        ? new OutOfNativeMemoryException(bytes, reserved, own, Limit.SUB_ALLOCATOR, null)
+        : new OutOfNativeMemoryException(
+            bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, null);
+  }
+
+  /** {@inheritDoc} And what the heap would give back. */
+  @Override
+  public long bytesAvailable() {
+    long available = wrapped().bytesAvailable();
+    return available == Long.MAX_VALUE ? available : available + heap.unusedBytes();
+  }
+}

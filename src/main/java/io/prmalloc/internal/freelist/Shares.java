@@ -1,0 +1,50 @@
+package io.prmalloc.internal.freelist;
+
+import io.prmalloc.internal.block.Stripes;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Parts of something that are given to threads as they come: one to each stripe, and what is left
+ * to whoever needs more.
+ *
+ * <p>Threading: any thread; each part is given once.
+ */
+final class Shares {
+
+  /** More than any number. */
+  static final int NONE = Integer.MAX_VALUE;
+
+  private final int count;
+  private final AtomicInteger given = new AtomicInteger();
+
+  /** By stripe, whether it was given one. Plain: threads of one stripe may get one each. */
+  private final boolean[] has;
+
+  /**
+   * @param count how many there are
+   */
+  Shares(int count, Stripes stripes) {
+    this.count = count;
+    has = new boolean[stripes.count()];
+  }
+
+  int count() {
+    return count;
+  }
+
+  /**
+   * The number of the share that a stripe gets now, from 0, or {@link #NONE} if there is none for
+   * it.
+   *
+   * @param further whether it may get one more than its first
+   */
+  int next(int stripe, boolean further) {
+    // Asked first, so that the number does not run over.
+    if ((has[stripe] && !further) || given.get() >= count) {
+      return NONE;
+    }
+    has[stripe] = true;
+    int share = given.getAndIncrement();
+    return share < count ? share : NONE;
+  }
+}

@@ -1,0 +1,124 @@
+package io.prmalloc.internal.lifecycle;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Trims a pool that nobody has used for a while.
+ *
+ * <p>Threading: its own daemon thread; {@link #stop} any thread.
+ */
+public final class IdleTrimmer implements Runnable {
+
+  // Nobody tells of use: the pool counts nothing on its way. A few times within the idle time the
+  // trimmer asks how often blocks went out and came back, which the blocks know, and compares.
+  //
+  //   the number moved       in use: the time begins anew
+  //   it stood long enough   trim, once; a trim does not move it
+  //
+  // So a pool is trimmed between one idle time and one and a quarter after its last use.
+  //
+  // The thread holds the pool by a weak reference only, and not at all while it sleeps: a pool that
+  // was forgotten can be collected, and then the thread ends too.
+
+  private static final Logger LOGGER = System.getLogger(IdleTrimmer.class.getName());
+
+  private static final int LOOKS = 4;
+
+  /** What is looked at. */
+  public interface Target {
+    /** A number that changes with every use. */
+    long changes();
+
+    long trim();
+  }
+
+  private final WeakReference<? extends Target> target;
+  private final long idleNanos;
+  private final LongSupplier clock;
+  private final CountDownLatch stopped = new CountDownLatch(1);
+
+  /** Null if somebody else runs it. */
+  private Thread thread;
+
+  private long seenChanges;
+  private long seenNanos;
+  private boolean trimmed;
+
+  /**
+   * @param target held weakly
+   * @param idle more than 0
+   * @param clock tells nanoseconds
+   */
+  IdleTrimmer(Target target, Duration idle, LongSupplier clock) {
+    this.target = new WeakReference<>(target);
+    this.idleNanos = idle.toNanos();
+    this.clock = clock;
+    this.seenChanges = target.changes();
+    this.seenNanos = clock.getAsLong();
+  }
+
+  /** Starts the thread. */
+  public static IdleTrimmer start(Target target, Duration idle) {
+    IdleTrimmer trimmer = new IdleTrimmer(target, idle, System::nanoTime);
+    trimmer.thread = new Thread(trimmer, "prmalloc-idle-trim");
+    trimmer.thread.setDaemon(true);
+    trimmer.thread.start();
+    return trimmer;
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!stopped.await(idleNanos / LOOKS, TimeUnit.NANOSECONDS) && look()) {
+        // Until the next look.
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Trims if it is time to; false if the target is gone. */
+  boolean look() {
+    Target present = target.get();
+    if (present == null) {
+      return false;
+    }
+    try {
+      lookAt(present);
+    } catch (RuntimeException failure) {
+      LOGGER.log(Level.WARNING, "an idle pool could not be trimmed", failure);
+      trimmed = true;
+    }
+    return true;
+  }
+
+  private void lookAt(Target present) {
+    long changes = present.changes();
+    long now = clock.getAsLong();
+    if (changes != seenChanges) {
+      seenChanges = changes;
+      seenNanos = now;
+      trimmed = false;
+    } else if (!trimmed && now - seenNanos >= idleNanos) {
+      long bytes = present.trim();
+      LOGGER.log(Level.DEBUG, "trimmed {0} bytes of an idle pool", bytes);
+      trimmed = true;
+    }
+  }
+
+  /** Ends the thread, without waiting for it: see {@link #join}. */
+  public void stop() {
+    stopped.countDown();
+  }
+
+  /** Returns when the thread has ended, or at once on that thread. After {@link #stop}. */
+  public void join() {
+    Upkeep.join(thread);
+  }
+}

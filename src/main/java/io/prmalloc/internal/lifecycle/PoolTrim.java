@@ -1,0 +1,73 @@
+package io.prmalloc.internal.lifecycle;
+
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.slab.SmallBlocks;
+import io.prmalloc.internal.steps.PlannedSteps;
+import io.prmalloc.internal.os.OperatingSystem;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/**
+ * Gives back what a pool does not use at the moment.
+ *
+ * <p>Threading: one thread; the pool stays open meanwhile, and others go on using it.
+ */
+public final class PoolTrim {
+
+  // What the source takes back as a whole goes first: step arenas that nobody has, slabs with every
+  // slot home, regions of the heap with nothing in use; then the free pages of its other regions.
+  // The plan's arena must stay, for its blocks may be asked for at any time and each has
+  // its place; of those that are home the pages go, one block after the other. Whoever wants a
+  // block claims it, so the trimmer claims it too: while its pages go, at most one block is not to
+  // be had, for the time of a system call.
+  //
+  // A block that was not used since its pages went has none to give. That is known from its count
+  // of uses, so a second trim costs no system call and returns 0.
+  //
+  // The C library comes last, because it got what direct slabs and arenas were made of.
+
+  private static final Logger LOGGER = System.getLogger(PoolTrim.class.getName());
+
+  private final PlannedSteps steps;
+  private final SmallBlocks small;
+  private final BinTable bins;
+  private final LiveHeap outside;
+  private boolean refused;
+
+  /**
+   * @param bins the plan that serves, or null
+   */
+  public PoolTrim(PlannedSteps steps, SmallBlocks small, BinTable bins, LiveHeap outside) {
+    this.steps = steps;
+    this.small = small;
+    this.bins = bins;
+    this.outside = outside;
+  }
+
+  /** How many bytes went. */
+  public long run() {
+    long bytes = steps.trim(0) + small.trim() + outside.trim();
+    if (bins != null) {
+      bytes += bins.discardFree(this::discard);
+    }
+    OperatingSystem.trimHeap();
+    return bytes;
+  }
+
+  /** Gives back the whole pages of a block that this thread has claimed; how many bytes that is. */
+  private long discard(PooledBlock block) {
+    if (refused) {
+      return 0;
+    }
+    try {
+      return block.region().discard(block.offset(), block.capacityBytes());
+    } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError notHere) {
+      // No native calls, or locked memory, and then it is resident because somebody wants it so.
+      refused = true;
+      LOGGER.log(Level.DEBUG, "free blocks stay in memory", notHere);
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,214 @@
+package io.prmalloc.internal.lifecycle;
+
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.freelist.PooledBlock;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.Stream;
+
+/**
+ * Plans of the shared pool that were replaced, until the last of their blocks is back.
+ *
+ * <p>Threading: as each method says.
+ */
+public final class RetiredBins {
+
+  // A table is here before the next one serves, or an address in it would be nobody's for a moment.
+  // So for that moment it is in both places, and whoever counts says what serves.
+
+  private static final Logger LOGGER = System.getLogger(RetiredBins.class.getName());
+
+  /** The pool's lifecycle. */
+  private static final List<BinTable> NONE = List.of();
+
+  private final Lock lock;
+
+  private final Executor executor;
+
+  /** Written under the lock. */
+  private volatile List<BinTable> tables = List.of();
+
+  /** Uses of the blocks of tables that are gone. */
+  private final LongAdder goneUses = new LongAdder();
+
+  private volatile int added;
+
+  /**
+   * @param executor frees what is home
+   */
+  public RetiredBins(Lock lifecycle, Executor executor) {
+    this.lock = lifecycle;
+    this.executor = executor;
+  }
+
+  /**
+   * Takes in a table that still serves and is about to be replaced.
+   *
+   * <p>Threading: under the lock, which is kept until {@link #release}.
+   */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
+  public void add(BinTable table) {
+    added++;
+    List<BinTable> more = new ArrayList<>(tables);
+    more.add(table);
+    tables = List.copyOf(more);
+  }
+
+  /**
+   * Lets the memory of a table go that was replaced: of regions with every block home at once, the
+   * rest by the executor after the last block is home: whoever closes that one does not wait for
+   * the lock.
+   *
+   * <p>Threading: under the lock.
+   */
+  public void release(BinTable table) {
+    table.evict();
+    AtomicBoolean wanted = new AtomicBoolean();
+    table.tellWhenHome(() -> tryFreeLater(table, wanted));
+    tryFree(table);
+  }
+
+  private void tryFreeLater(BinTable table, AtomicBoolean wanted) {
+    if (!wanted.compareAndSet(false, true)) {
+      return;
+    }
+    boolean asked = false;
+    try {
+      executor.execute(
+          () -> {
+            // First: a block that comes home from here on is looked for again.
+            wanted.set(false);
+            tryFree(table);
+          });
+      asked = true;
+    } catch (RejectedExecutionException refused) {
+      LOGGER.log(Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
+    } finally {
+      if (!asked) {
+        wanted.set(false);
+      }
+    }
+  }
+
+  /** Gives back what is home by now; how many bytes went. Threading: under the lock. */
+  public long evict() {
+    return tables.stream().mapToLong(BinTable::evict).sum();
+  }
+
+  private boolean tryFree(BinTable table) {
+    lock.lock();
+    try {
+      if (!tables.contains(table)) {
+        return true;
+      }
+      // Made before anything changes: it takes heap, which may be exhausted.
+      PoolCounts counts = new PoolCounts();
+      List<BinTable> fewer = new ArrayList<>(tables);
+      fewer.remove(table);
+      fewer = List.copyOf(fewer);
+      if (!table.retire()) {
+        return false;
+      }
+      boolean gone = false;
+      try {
+        table.addTo(counts);
+        goneUses.add(counts.uses);
+        tables = fewer;
+        gone = true;
+      } finally {
+        if (!gone) {
+          table.reopen();
+        }
+      }
+      table.free();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Gives all back that are home; whether that was all. Threading: any thread. */
+  public boolean tryFreeAll() {
+    boolean all = true;
+    for (BinTable table : tables) {
+      all &= tryFree(table);
+    }
+    return all;
+  }
+
+  /** {@link #tryFreeAll}; how many bytes went. Threading: any thread. */
+  public long trim() {
+    long before = arenaBytes(null);
+    tryFreeAll();
+    return before - arenaBytes(null);
+  }
+
+  /** Gives all back, whatever is out. Threading: under the lock. */
+  public void free() {
+    List<BinTable> all = tables;
+    tables = NONE;
+    free(all, 0);
+  }
+
+  /** From this one on, whatever is thrown on the way. Takes no heap. */
+  private static void free(List<BinTable> all, int first) {
+    for (int i = first; i < all.size(); i++) {
+      boolean done = false;
+      try {
+        all.get(i).free();
+        done = true;
+      } finally {
+        if (!done) {
+          free(all, i + 1);
+        }
+      }
+    }
+  }
+
+  /** How many plans were replaced so far. Threading: any thread. */
+  public int count() {
+    return added;
+  }
+
+  /** The block that contains an address, or null. Threading: any thread. */
+  public PooledBlock find(long address) {
+    for (BinTable table : tables) {
+      PooledBlock block = table.find(address);
+      if (block != null) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Adds up the blocks, also of those that are gone. Threading: any thread.
+   *
+   * @param serving what is counted elsewhere; may be null
+   */
+  public void addTo(PoolCounts counts, BinTable serving) {
+    counts.uses += goneUses.sum();
+    allBut(serving).forEach(table -> table.addTo(counts));
+  }
+
+  /**
+   * Bytes of the arenas that are still there. Threading: any thread.
+   *
+   * @param serving as of {@link #addTo}
+   */
+  public long arenaBytes(BinTable serving) {
+    return allBut(serving).mapToLong(BinTable::arenaBytes).sum();
+  }
+
+  private Stream<BinTable> allBut(BinTable serving) {
+    return tables.stream().filter(table -> table != serving);
+  }
+}

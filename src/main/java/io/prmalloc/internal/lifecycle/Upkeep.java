@@ -1,0 +1,162 @@
+package io.prmalloc.internal.lifecycle;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Looks after pools from time to time, on one daemon thread for all of them.
+ *
+ * <p>Threading: any thread.
+ */
+public final class Upkeep {
+
+  // What costs a pool nothing on its way must be found by somebody who looks. A thread of its own
+  // would be much for a pool that lives for a moment, so there is one for all; it is there while
+  // some pool is, and holds each by a weak reference: one that was forgotten is not looked at
+  // again.
+
+  private static final Logger LOGGER = System.getLogger(Upkeep.class.getName());
+
+  /** Under the lock of this class; null while nobody is looked after. */
+  private static Worker worker;
+
+  /** Under the lock of this class; the thread of the worker before, or null. */
+  private static Thread ending;
+
+  /** The thread, while there is one. */
+  private static final class Worker {
+    private final ScheduledThreadPoolExecutor executor =
+        new ScheduledThreadPoolExecutor(1, this::newThread);
+    private volatile Thread thread;
+    private int users;
+
+    Worker() {
+      executor.setKeepAliveTime(1, TimeUnit.SECONDS);
+      executor.allowCoreThreadTimeOut(true);
+      executor.setRemoveOnCancelPolicy(true);
+    }
+
+    private Thread newThread(Runnable work) {
+      Thread made = new Thread(work, "prmalloc-upkeep");
+      made.setDaemon(true);
+      // It may outlive the pool that was first, and must not keep what that one's maker loads from.
+      made.setContextClassLoader(Upkeep.class.getClassLoader());
+      thread = made;
+      return made;
+    }
+  }
+
+  /** Who is looked after. */
+  public interface Target {
+    /** A short look. */
+    void look();
+  }
+
+  /** Who sees to it. */
+  public interface Starter {
+    /**
+     * Begins to look at something, again and again.
+     *
+     * @param period from one look to the next, more than 0
+     * @return what ends it
+     */
+    public Runnable start(Target target, Duration period);
+  }
+
+  private final WeakReference<? extends Target> target;
+  private final Worker user;
+
+  // Under the lock of this object.
+  private Future<?> looks;
+  private boolean stopped;
+
+  private Upkeep(Target target, Worker user) {
+    this.target = new WeakReference<>(target);
+    this.user = user;
+  }
+
+  /**
+   * A {@link Starter}.
+   *
+   * @param target held weakly
+   */
+  public static Runnable start(Target target, Duration period) {
+    synchronized (Upkeep.class) {
+      if (worker == null) {
+        worker = new Worker();
+      }
+      Upkeep upkeep = new Upkeep(target, worker);
+      upkeep.schedule(period.toNanos());
+      worker.users++;
+      return upkeep::stop;
+    }
+  }
+
+  private synchronized void schedule(long nanos) {
+    looks = user.executor.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void look() {
+    Target present = target.get();
+    if (present == null) {
+      stop();
+      return;
+    }
+    try {
+      present.look();
+    } catch (RuntimeException | Error failure) {
+      LOGGER.log(Level.WARNING, "a pool could not be looked after", failure);
+    }
+  }
+
+  /** Ends it, without waiting for a look that goes on, and the thread too if it was the last. */
+  private void stop() {
+    synchronized (this) {
+      if (stopped) {
+        return;
+      }
+      stopped = true;
+      looks.cancel(false);
+    }
+    leave(user);
+  }
+
+  private static synchronized void leave(Worker user) {
+    user.users--;
+    if (user.users == 0) {
+      user.executor.shutdown();
+      ending = user.thread;
+      worker = null;
+    }
+  }
+
+  /** Returns when the thread that went with the last who was looked after has ended. */
+  public static void join() {
+    Thread last;
+    synchronized (Upkeep.class) {
+      last = ending;
+      ending = null;
+    }
+    join(last);
+  }
+
+  /**
+   * Waits for a thread to end; not if it is null or the calling one, nor if that is interrupted,
+   * which stays so.
+   */
+  public static void join(Thread thread) {
+    if (thread == null || thread == Thread.currentThread()) {
+      return;
+    }
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package io.prmalloc.internal.memory;
+
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Requests;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
+import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
+import io.prmalloc.internal.os.MemoryRegion;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The books of a sub-allocator: what it has reserved, up to which limit, and which regions are its
+ * own.
+ *
+ * <p>Bytes are reserved before the system is asked and given back if it refuses, so that threads
+ * together never pass the limit, and a failure leaves the counter as it was.
+ *
+ * <p>Threading: any thread, without a lock.
+ */
+public abstract class LimitedSubAllocator implements SubAllocator {
+
+  /** Stands for "no limit". */
+  public static final long NO_LIMIT = -1;
+
+  private final long limitBytes;
+  private final AtomicLong reservedBytes = new AtomicLong();
+  private final OwnRegions regions = new OwnRegions();
+
+  /**
+   * @param limitBytes the most bytes to reserve, from 0, or {@link #NO_LIMIT}
+   */
+  LimitedSubAllocator(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /**
+   * Threading: any thread.
+   *
+   * @throws IllegalArgumentException if {@code limitBytes} is negative
+   */
+  public static long checkLimit(long limitBytes) {
+    if (limitBytes < 0) {
+      throw new IllegalArgumentException(
+          "limitBytes " + limitBytes + " is negative; the least is 0");
+    }
+    return limitBytes;
+  }
+
+  /** Size of the region that {@link #take} makes of so many bytes. */
+  abstract long regionBytes(long alignment, long bytes);
+
+  /**
+   * Takes a region of {@link #regionBytes} bytes from the system.
+   *
+   * @throws OutOfMemoryError if the system does not grant it
+   */
+  abstract MemoryRegion take(long alignment, long bytes);
+
+  /** What to throw when {@link #take} was refused; parameters as of the exception. */
+  OutOfNativeMemoryException refusal(
+      long bytes, long reserved, long limit, OutOfMemoryError refused) {
+    return new OutOfNativeMemoryException(bytes, reserved, limit, Limit.SYSTEM, refused);
+  }
+
+  /** The most bytes that {@link #take} could get of limits that are not ours. */
+  long bytesToTake() {
+    return Long.MAX_VALUE;
+  }
+
+  @Override
+  public final MemoryRegion alloc(long alignment, long bytes) {
+    Requests.checkAlignment(alignment);
+    if (bytes < 1 || bytes > MemoryRegion.MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "bytes " + bytes + " is not from 1 to " + MemoryRegion.MAX_BYTES);
+    }
+    long size = regionBytes(alignment, bytes);
+    reserve(size, bytes);
+    boolean taken = false;
+    MemoryRegion region = null;
+    try {
+      region = take(alignment, bytes);
+      regions.add(region);
+      taken = true;
+      return region;
+    } catch (OutOfMemoryError refused) {
+      FlightEvents.limitHit(LimitKind.SYSTEM, bytes, reservedBytes.get() - size, limitBytes);
+      throw refusal(bytes, reservedBytes.get() - size, limitBytes, refused);
+    } finally {
+      if (!taken) {
+        if (region != null) {
+          region.free();
+        }
+        reservedBytes.addAndGet(-size);
+      }
+    }
+  }
+
+  private void reserve(long size, long bytes) {
+    long before;
+    do {
+      before = reservedBytes.get();
+      if (limitBytes != NO_LIMIT && size > limitBytes - before) {
+        FlightEvents.limitHit(LimitKind.HARD, bytes, before, limitBytes);
+        throw new OutOfNativeMemoryException(bytes, before, limitBytes, Limit.SUB_ALLOCATOR, null);
+      }
+    } while (!reservedBytes.compareAndSet(before, before + size));
+  }
+
+  @Override
+  public final void free(MemoryRegion region) {
+    regions.claim(region);
+    boolean freed = false;
+    try {
+      region.free();
+      freed = true;
+    } finally {
+      if (freed) {
+        regions.remove(region);
+        reservedBytes.addAndGet(-region.sizeBytes());
+      } else {
+        regions.giveUp(region);
+      }
+    }
+  }
+
+  @Override
+  public final long bytesReserved() {
+    return reservedBytes.get();
+  }
+
+  @Override
+  public final OptionalLong bytesLimit() {
+    return limitBytes == NO_LIMIT ? OptionalLong.empty() : OptionalLong.of(limitBytes);
+  }
+
+  @Override
+  public final long bytesAvailable() {
+    long own = limitBytes == NO_LIMIT ? Long.MAX_VALUE : limitBytes - reservedBytes.get();
+    return Math.min(own, bytesToTake());
+  }
+}

@@ -1,0 +1,318 @@
+package io.prmalloc.internal.observe;
+
+import io.prmalloc.internal.block.Observation;
+import io.prmalloc.internal.block.PoolObserver;
+import io.prmalloc.internal.block.TolerantObserver;
+import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.steps.LearningStep;
+import io.prmalloc.pool.Leak;
+import io.prmalloc.pool.LeakDetection;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.lifetime.MemoryPlanner;
+import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.recording.Recording;
+import io.prmalloc.recording.RecordingOptions;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Who observes a pool, and how they are told.
+ *
+ * <p>Threading: any thread.
+ */
+public final class PoolWatch {
+
+  // Nothing on the fast path asks whether there are observers. Instead that path finds nothing
+  // while there are some (TensorPoolAllocator.allocate, SlabClass.observe), so that every request
+  // comes to SlowPath, where they are told and the block is marked (Block.observe). The mark is
+  // part
+  // of the stamp, so a close knows from a number it has in hand whether to tell.
+  //
+  //   begins to observe   first the observers are published, then the fast path is closed: who is
+  //                       on it is not observed, and neither is the release of what it took
+  //   ends                first they are taken back, then the way is opened; who was marked before
+  //                       tells those who were told of its allocation
+  //
+  // A step that asks for memory itself is served by the shared pool meanwhile (see
+  // PlannedSteps.observe); those that have an arena when somebody begins to observe keep it to
+  // their end, unseen.
+  //
+  // Blocks outside the pool have a ticket for the heap, and that leads to observers.
+
+  /** What closes the fast path, and opens it again. */
+  public interface Gate {
+    /**
+     * Bars the way, or opens it.
+     *
+     * @param observed whether there are observers
+     * @param steps whether there are some that are told of planned steps
+     */
+    void observe(boolean observed, boolean steps);
+  }
+
+  private final String name;
+  private final LiveHeap outside;
+  private final MemoryPlanner planner;
+
+  /** The pool's own, under which it is closed and its bins are published. */
+  private final Lock lifecycle;
+
+  private final Gate gate;
+
+  /** Never empty, and not changed once it is there; null if there are none. */
+  private volatile TolerantObserver[] observers;
+
+  /** Made once, for to make it takes heap, of which there may be none. */
+  private final Supplier<Runnable> stepWatcher = this::stepOpened;
+
+  private volatile LeakDetector leaks;
+  private volatile boolean closed;
+
+  public PoolWatch(String name, LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+    this.name = name;
+    this.outside = outside;
+    this.planner = planner;
+    this.lifecycle = lifecycle;
+    this.gate = gate;
+  }
+
+  public boolean isObserved() {
+    return observers != null;
+  }
+
+  /** Not to be changed; null if there are none. */
+  public PoolObserver[] observers() {
+    return observers;
+  }
+
+  /** Begins to tell an observer. The caller holds the lifecycle's lock. */
+  public void attach(PoolObserver observer) {
+    TolerantObserver[] before = observers;
+    TolerantObserver[] after =
+        before == null ? new TolerantObserver[1] : Arrays.copyOf(before, before.length + 1);
+    after[after.length - 1] = new TolerantObserver(observer);
+    boolean attached = false;
+    try {
+      set(after);
+      attached = true;
+    } finally {
+      if (!attached) {
+        set(before);
+      }
+    }
+  }
+
+  /** The caller holds the lifecycle's lock. */
+  private void set(TolerantObserver[] after) {
+    observers = after;
+    planner.watchSteps(after == null ? null : stepWatcher);
+    gate.observe(after != null, after != null && seeSteps(after));
+  }
+
+  private static boolean seeSteps(TolerantObserver[] observers) {
+    for (TolerantObserver observer : observers) {
+      if (observer.seesSteps()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** {@link #attach}, if the pool is not closed. The caller holds the lifecycle's lock. */
+  public void attachIfOpen(PoolObserver observer) {
+    if (!closed) {
+      attach(observer);
+    }
+  }
+
+  public void detach(PoolObserver observer) {
+    lifecycle.lock();
+    try {
+      TolerantObserver[] before = observers;
+      if (before == null) {
+        return;
+      }
+      TolerantObserver[] after =
+          Arrays.stream(before)
+              .filter(other -> !other.isOf(observer))
+              .toArray(TolerantObserver[]::new);
+      set(after.length == 0 ? null : after);
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** Begins to look for leaks, if that is wanted. Once. */
+  public void detectLeaks(LeakDetection settings, Consumer<Leak> listener) {
+    if (settings.interval() > 0) {
+      lifecycle.lock();
+      try {
+        leaks = new LeakDetector(settings, listener);
+        attach(leaks);
+      } finally {
+        lifecycle.unlock();
+      }
+    }
+  }
+
+  /** How many leaks were found, those included that are too old by now. */
+  public long leaks() {
+    if (leaks == null) {
+      return 0;
+    }
+    leaks.check();
+    return leaks.reported();
+  }
+
+  /**
+   * Begins a recording.
+   *
+   * @throws java.io.UncheckedIOException if the file is there already or cannot be written
+   * @throws IllegalStateException if the pool is closed
+   */
+  public Recording record(Path file, RecordingOptions options) {
+    RecordingObserver observer = null;
+    boolean attached = false;
+    lifecycle.lock();
+    try {
+      checkNotClosed();
+      observer = new RecordingObserver(file, options, this::detach);
+      attach(observer);
+      attached = true;
+      return observer.recording();
+    } finally {
+      lifecycle.unlock();
+      // Not under the lock, which the recorder's thread wants too.
+      if (!attached && observer != null) {
+        observer.poolClosed();
+      }
+    }
+  }
+
+  /** Nothing more goes out. The caller holds the lifecycle's lock. */
+  public void close() {
+    closed = true;
+  }
+
+  private void checkNotClosed() {
+    if (closed) {
+      throw new IllegalStateException("allocator " + name + " is closed");
+    }
+  }
+
+  /** Tells of a block of the pool that is about to go out. */
+  public Block taken(Block block, long bytes, int alignment) {
+    PoolObserver[] seen = observers;
+    return seen != null && block instanceof PooledBlock pooled
+        ? tell(seen, pooled, bytes, alignment)
+        : block;
+  }
+
+  /** Tells of a block that is about to go out, which it does also if that fails. */
+  public static PooledBlock tell(PoolObserver[] seen, PooledBlock block, long bytes, int alignment) {
+    try {
+      return block.takenBefore(seen, bytes, alignment);
+    } catch (Throwable e) {
+      TolerantObserver.failed(e);
+      return block;
+    }
+  }
+
+  /** Takes a block outside the pool for a request that is to be planned, and tells of it. */
+  public Block takeOutside(long bytes, int alignment, int headerBytes) {
+    // The heap would say so too, but only after it had asked the system for memory.
+    checkNotClosed();
+    Tracked tracked =
+        planner.trackAllocate(alignment, bytes + headerBytes + outside.isolation().roomBytes());
+    if (tracked == null) {
+      return acquire(bytes, alignment, headerBytes, null);
+    }
+    boolean taken = false;
+    try {
+      Block block = acquire(bytes, alignment, headerBytes, tracked);
+      taken = true;
+      return block;
+    } finally {
+      if (!taken) {
+        planner.trackFailure(tracked);
+      }
+    }
+  }
+
+  /**
+   * Takes a block outside the pool, and tells of it.
+   *
+   * @param tracked what the planner is to be told when it is back, or null
+   */
+  public Block acquire(long bytes, int alignment, int headerBytes, Tracked tracked) {
+    PoolObserver[] seen = observers;
+    if (seen == null) {
+      return outside.acquire(bytes, alignment, headerBytes, tracked);
+    }
+    Observation observation = new Observation(tracked);
+    Block block = outside.acquire(bytes, alignment, headerBytes, observation);
+    try {
+      observation.begin(seen, bytes, alignment);
+    } catch (Throwable e) {
+      TolerantObserver.failed(e);
+    }
+    return block;
+  }
+
+  /** A block is back in the heap that somebody wanted to hear of. */
+  public void released(Object ticket) {
+    try {
+      if (ticket instanceof LearningStep.Life life) {
+        life.end();
+      } else if (ticket instanceof Observation observation) {
+        observation.end();
+        releaseTracked(observation.tracked());
+      } else {
+        releaseTracked((Tracked) ticket);
+      }
+    } catch (Throwable e) {
+      // The block comes home all the same.
+      TolerantObserver.failed(e);
+    }
+  }
+
+  private void releaseTracked(Tracked tracked) {
+    if (tracked != null) {
+      planner.trackFree(tracked);
+    }
+  }
+
+  /** A step opens, which is one that observers are told of; answers what to do at its end. */
+  private Runnable stepOpened() {
+    PoolObserver[] seen = observers;
+    if (seen == null) {
+      return () -> {};
+    }
+    long[] tickets = Arrays.stream(seen).mapToLong(PoolObserver::stepOpened).toArray();
+    return () -> {
+      for (int i = 0; i < tickets.length; i++) {
+        seen[i].stepClosed(tickets[i]);
+      }
+    };
+  }
+
+  /** The pool is to be closed, and something is out. */
+  public void stillInUse() {
+    PoolObserver[] seen = observers;
+    if (seen != null) {
+      Arrays.stream(seen).forEach(PoolObserver::stillInUse);
+    }
+  }
+
+  /** The pool is closed. The caller holds no lock. */
+  public void poolClosed() {
+    PoolObserver[] seen = observers;
+    if (seen != null) {
+      Arrays.stream(seen).forEach(PoolObserver::poolClosed);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package io.prmalloc.internal.os;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+
+/**
+ * One way to take direct byte buffers from this JVM and to give them back at once, without waiting
+ * for the garbage collector.
+ *
+ * <p>Threading: any thread.
+ */
+interface DirectMemory {
+
+  // There is no one way that works in every JVM without a flag and in silence:
+  //
+  //   Java      opened to Agrona     not opened
+  //   17 to 23  CleanedBuffers       CleanedBuffers through sun.misc.Unsafe
+  //   from 24   CleanedBuffers       ArenaBuffers: there sun.misc.Unsafe writes a warning to
+  //                                  standard error at the first use, and will go one day
+
+  /** The first version whose {@code sun.misc.Unsafe} warns about its use. */
+  int FIRST_WARNING_JAVA = 24;
+
+  /**
+   * Memory as it was taken.
+   *
+   * @param view the aligned part, direct, in native byte order
+   * @param owner what {@link #free} needs to give the memory back
+   * @param address of the view's first byte, 0 where this way does not tell
+   */
+  record Piece(ByteBuffer view, Object owner, long address) {}
+
+  /**
+   * Takes memory that reads as zero.
+   *
+   * @param alignment a power of two from 1 to 2^30
+   * @param bytes from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @throws IllegalArgumentException if a buffer with room to align itself would be too large
+   * @throws OutOfMemoryError if the JVM's limit on direct memory, or the system, does not grant it
+   */
+  Piece allocate(long alignment, long bytes);
+
+  /**
+   * Gives a piece back.
+   *
+   * @param owner of the piece
+   * @throws IllegalStateException if the memory is in use by a call of the JDK's own, such as a
+   *     read from a channel; nothing has changed then
+   */
+  void free(Object owner);
+
+  /** What is left of the limit on direct memory, in bytes; the largest long if nobody tells. */
+  long bytesAvailable();
+
+  /** The way for this JVM. */
+  static DirectMemory current() {
+    return Holder.CURRENT;
+  }
+
+  /** The way for a JVM. */
+  static DirectMemory choose(boolean openToAgrona, int javaVersion) {
+    if (openToAgrona) {
+      return CleanedBuffers.throughAgrona();
+    }
+    return javaVersion < FIRST_WARNING_JAVA
+        ? CleanedBuffers.throughUnsafe()
+        : new ArenaBuffers(maxBytes());
+  }
+
+  /**
+   * The JVM's {@code MaxDirectMemorySize} in bytes; where nobody set it, or it is not told, the
+   * largest size of the heap, as in the JVM itself.
+   */
+  static long maxBytes() {
+    try {
+      long set =
+          ManagementFactory.getPlatformMXBeans(HotSpotDiagnosticMXBean.class).stream()
+              .mapToLong(
+                  bean -> ProcFiles.number(bean.getVMOption("MaxDirectMemorySize").getValue()))
+              .findFirst()
+              .orElse(0);
+      return set > 0 ? set : Runtime.getRuntime().maxMemory();
+    } catch (IllegalArgumentException | LinkageError notTold) {
+      // Another JVM, or one made without the management modules.
+      return Runtime.getRuntime().maxMemory();
+    }
+  }
+
+  /** Chosen at the first use. */
+  final class Holder {
+    private static final DirectMemory CURRENT =
+        choose(AgronaAccess.isAvailable(), Runtime.version().feature());
+
+    private Holder() {}
+  }
+}

@@ -1,0 +1,122 @@
+package io.prmalloc.internal.os;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Writes a file as a whole or not at all: beside its place first, then over it.
+ *
+ * <p>Threading: stateless.
+ */
+public final class FileReplacement {
+
+  // The new file is made in a directory that only its owner may enter: so nobody reads what the
+  // file in whose place it comes would have kept from him, whatever the mode that it begins with.
+
+  /** More links than this in a row are a circle, as for the system itself. */
+  private static final int MAX_LINKS = 40;
+
+  private FileReplacement() {}
+
+  /** Makes a file. */
+  @FunctionalInterface
+  public interface Content {
+    /**
+     * Threading: one thread.
+     *
+     * @param newFile not there yet
+     */
+    void write(Path newFile) throws IOException;
+  }
+
+  /**
+   * Makes a file, or puts another in its place: whoever opens it finds the old one or the new one,
+   * and never a part.
+   *
+   * <p>What is replaced keeps its permissions, its group and its owner as far as the system lets
+   * the caller set them; where the group cannot be set it gets no permissions. A symbolic link
+   * stays, and the file that it leads to is replaced. Of several hard links only this one leads to
+   * the new file. A file that was not there has the permissions that any new file of this process
+   * has: on POSIX systems 0666 less the umask.
+   *
+   * <p>Threading: any thread; of several that write one file the last wins.
+   *
+   * @throws IOException if it cannot be written, or if there is a directory, a device or a pipe at
+   *     its place; what was there is as before
+   */
+  public static void make(Path file, Content content) throws IOException {
+    Path place = target(file.toAbsolutePath());
+    boolean isThere = Files.exists(place);
+    if (isThere && !Files.isRegularFile(place)) {
+      throw new FileSystemException(file.toString(), null, "is no regular file");
+    }
+    Path directory = Files.createTempDirectory(place.getParent(), "." + place.getFileName());
+    Path beside = directory.resolve(place.getFileName());
+    try {
+      content.write(beside);
+      if (isThere) {
+        keepAttributes(place, beside);
+      }
+      Files.move(beside, place, StandardCopyOption.ATOMIC_MOVE);
+    } finally {
+      Files.deleteIfExists(beside);
+      Files.delete(directory);
+    }
+  }
+
+  /** Where symbolic links lead; the file itself need not be there. */
+  private static Path target(Path file) throws IOException {
+    Path target = file;
+    for (int links = 0; Files.isSymbolicLink(target); links++) {
+      if (links == MAX_LINKS) {
+        throw new FileSystemException(
+            file.toString(), null, "is a symbolic link to one of more than " + MAX_LINKS);
+      }
+      target = target.resolveSibling(Files.readSymbolicLink(target));
+    }
+    return target;
+  }
+
+  private static void keepAttributes(Path old, Path made) throws IOException {
+    PosixFileAttributeView view =
+        Files.getFileAttributeView(made, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
+    if (view == null) {
+      return;
+    }
+    PosixFileAttributes wanted = Files.readAttributes(old, PosixFileAttributes.class);
+    PosixFileAttributes now = view.readAttributes();
+    Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+    permissions.addAll(wanted.permissions());
+    if (!now.group().equals(wanted.group()) && !isDone(() -> view.setGroup(wanted.group()))) {
+      // What one group might do is not for another.
+      permissions.removeIf(permission -> permission.name().startsWith("GROUP_"));
+    }
+    view.setPermissions(permissions);
+    if (!now.owner().equals(wanted.owner())) {
+      isDone(() -> view.setOwner(wanted.owner()));
+    }
+  }
+
+  private interface Change {
+    void run() throws IOException;
+  }
+
+  /** Whether the system let the caller do it: most may not give files away. */
+  private static boolean isDone(Change change) {
+    try {
+      change.run();
+      return true;
+    } catch (IOException refused) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,233 @@
+package io.prmalloc.internal.os;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A region that is an anonymous private mapping, with huge pages and pre-touch on request. It is
+ * outside the JVM's {@code MaxDirectMemorySize}, and costs memory page by page as it is touched.
+ * Only on 64-bit Linux with JNA.
+ *
+ * <p>Nothing of ours zeroes it; the kernel gives fresh pages as zeros. A region that is dropped
+ * without {@link #free} is never given back.
+ *
+ * <p>Threading: as {@link MemoryRegion} says.
+ */
+public final class MappedRegion extends MemoryRegion {
+
+  private final NativeCalls calls;
+  private final long address;
+
+  /** What is mapped: whole pages, those that guard included. */
+  private final Mapping mapping;
+
+  private record Mapping(long address, long lengthBytes) {}
+
+  private MappedRegion(NativeCalls calls, long address, Mapping mapping, ByteBuffer view) {
+    super(view);
+    this.calls = calls;
+    this.address = address;
+    this.mapping = mapping;
+  }
+
+  /**
+   * Maps a region of {@link #sizeBytesFor sizeBytesFor(bytes)} bytes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment a power of two from 1 to 2^30; the address is a multiple of it and of the page
+   *     size, and with {@link HugePages#THP} of the huge page size
+   * @param bytes from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @param hugePages whether to ask for huge pages
+   * @param prefault who pays for the first touch
+   * @throws IllegalArgumentException if a number is out of its bounds
+   * @throws OutOfMemoryError if the system has no memory, or no room for another mapping; nothing
+   *     is mapped then
+   * @throws IllegalStateException if the system refuses for another reason; nothing is mapped then
+   * @throws UnsupportedOperationException if native calls do not work here; the message says why
+   */
+  public static MappedRegion map(
+      long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    checkArguments(alignment, bytes);
+    return map(Natives.calls(), alignment, bytes, hugePages, prefault);
+  }
+
+  /**
+   * As {@link #map}, with a page in front and one behind that nobody may touch: who does ends the
+   * process with a segmentation fault. The region lies at the end of its pages, as close to the
+   * page behind it as its alignment allows; it has {@link #guardedSizeBytesFor} bytes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment as of {@link #map}, but the address is a multiple of it only
+   */
+  public static MappedRegion mapGuarded(
+      long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    checkArguments(alignment, bytes);
+    NativeCalls calls = Natives.calls();
+    return mapGuarded(calls, alignment, bytes, hugePages, prefault);
+  }
+
+  static MappedRegion mapGuarded(
+      NativeCalls calls, long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    long unit = Math.min(alignment, calls.pageSizeBytes());
+    return map(calls, alignment, roundUp(bytes, unit), calls.pageSizeBytes(), hugePages, prefault);
+  }
+
+  /**
+   * The size of the region that {@link #mapGuarded} makes: a multiple of the alignment or of the
+   * page, whichever is less, but at most {@link MemoryRegion#MAX_BYTES}.
+   *
+   * <p>Threading: any thread. May load JNA's native library.
+   *
+   * @throws IllegalArgumentException if a number is out of the bounds that {@link #map} has
+   */
+  public static long guardedSizeBytesFor(long alignment, long bytes) {
+    checkArguments(alignment, bytes);
+    long unit = Math.min(alignment, Natives.calls().pageSizeBytes());
+    return Math.min(roundUp(bytes, unit), MAX_BYTES);
+  }
+
+  /**
+   * The size of the region that {@link #map} makes for so many bytes: whole pages, but at most
+   * {@link MemoryRegion#MAX_BYTES}. What there is too much of is never touched.
+   *
+   * <p>Threading: any thread. May load JNA's native library.
+   *
+   * @param bytes from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @throws IllegalArgumentException if {@code bytes} is out of its bounds
+   */
+  public static long sizeBytesFor(long bytes) {
+    checkArguments(1, bytes);
+    return Math.min(roundUp(bytes, Natives.calls().pageSizeBytes()), MAX_BYTES);
+  }
+
+  static MappedRegion map(
+      NativeCalls calls, long alignment, long bytes, HugePages hugePages, Prefault prefault) {
+    return map(calls, alignment, roundUp(bytes, calls.pageSizeBytes()), 0, hugePages, prefault);
+  }
+
+  /**
+   * A region at the end of its pages.
+   *
+   * @param guard bytes that nobody may touch in front of the pages, and as many behind; whole pages
+   */
+  private static MappedRegion map(
+      NativeCalls calls,
+      long alignment,
+      long bytes,
+      long guard,
+      HugePages hugePages,
+      Prefault prefault) {
+    long page = calls.pageSizeBytes();
+    long length = roundUp(bytes, page);
+    long start = Math.max(alignment, page);
+    if (hugePages == HugePages.THP) {
+      start = Math.max(start, OperatingSystem.hugePageSizeBytes());
+    }
+    long pages = mapAligned(calls, length, guard, start, page);
+    Mapping mapping = new Mapping(pages - guard, length + 2 * guard);
+    boolean mapped = false;
+    try {
+      // Before the first touch, for a page once small stays small for a while.
+      advise(calls, pages, length, hugePages);
+      long address = pages + length - bytes;
+      ByteBuffer view = calls.view(address, Math.min(bytes, MAX_BYTES));
+      prefault(calls, pages, length, view, prefault);
+      protect(calls, pages - guard, guard);
+      protect(calls, pages + length, guard);
+      mapped = true;
+      return new MappedRegion(calls, address, mapping, view);
+    } finally {
+      if (!mapped) {
+        calls.munmap(mapping.address, mapping.lengthBytes);
+      }
+    }
+  }
+
+  /**
+   * The kernel aligns to pages only: map too much and cut off both ends.
+   *
+   * @return an aligned address with {@code length} bytes behind and {@code guard} bytes around them
+   */
+  private static long mapAligned(
+      NativeCalls calls, long length, long guard, long start, long page) {
+    long whole = length + 2 * guard + start - page;
+    long base = calls.mmap(whole);
+    if (base < 0) {
+      throw refused(calls, "mmap of " + whole + " bytes", (int) -base);
+    }
+    long address = roundUp(base + guard, start);
+    int error = cut(calls, base, address - guard);
+    if (error == 0) {
+      error = cut(calls, address + length + guard, base + whole);
+    }
+    if (error != 0) {
+      calls.munmap(base, whole);
+      throw refused(calls, "munmap around a mapping of " + length + " bytes", error);
+    }
+    return address;
+  }
+
+  private static void protect(NativeCalls calls, long address, long bytes) {
+    int error = bytes == 0 ? 0 : calls.mprotect(address, bytes, NativeCalls.PROT_NONE);
+    if (error != 0) {
+      throw refused(calls, "mprotect of a guard page", error);
+    }
+  }
+
+  private static int cut(NativeCalls calls, long from, long to) {
+    return to > from ? calls.munmap(from, to - from) : 0;
+  }
+
+  private static void advise(NativeCalls calls, long address, long length, HugePages hugePages) {
+    int error = 0;
+    if (hugePages == HugePages.THP) {
+      error = calls.madvise(address, length, NativeCalls.MADV_HUGEPAGE);
+    } else if (OperatingSystem.hugePageMode() == HugePageMode.ALWAYS) {
+      error = calls.madvise(address, length, NativeCalls.MADV_NOHUGEPAGE);
+    }
+    // A kernel built without huge pages does not know the advice, and needs none.
+    if (error != 0 && error != NativeCalls.EINVAL) {
+      throw refused(calls, "madvise " + hugePages + " of " + length + " bytes", error);
+    }
+  }
+
+  private static void prefault(
+      NativeCalls calls, long address, long length, ByteBuffer view, Prefault prefault) {
+    if (prefault == Prefault.NONE) {
+      return;
+    }
+    if (prefault == Prefault.POPULATE) {
+      int error = calls.madvise(address, length, NativeCalls.MADV_POPULATE_WRITE);
+      if (error == 0) {
+        return;
+      }
+      if (error != NativeCalls.EINVAL) {
+        throw refused(calls, "madvise POPULATE_WRITE of " + length + " bytes", error);
+      }
+    }
+    int page = calls.pageSizeBytes();
+    for (long offset = 0; offset < view.capacity(); offset += page) {
+      view.put((int) offset, (byte) 0);
+    }
+  }
+
+  @Override
+  public long address() {
+    return address;
+  }
+
+  @Override
+  NativeCalls calls() {
+    return calls;
+  }
+
+  @Override
+  void release() {
+    int error = calls.munmap(mapping.address, mapping.lengthBytes);
+    if (error != 0) {
+      throw new IllegalStateException(
+          "munmap of " + mapping.lengthBytes + " bytes: " + calls.errorText(error));
+    }
+  }
+}

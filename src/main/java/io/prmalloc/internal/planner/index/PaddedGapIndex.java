@@ -1,0 +1,43 @@
+package io.prmalloc.internal.planner.index;
+
+import io.prmalloc.internal.planner.Lives;
+
+/**
+ * An index in which of equally small gaps the first is taken that begins right where a tensor ends,
+ * and if all of them begin with padding, the last.
+ *
+ * <p>Threading: not safe.
+ */
+public final class PaddedGapIndex implements OffsetIndex {
+
+  private final Lives lives;
+  private final EdgeMap ends;
+  private final GapIndex gaps;
+
+  /**
+   * Nothing is placed.
+   *
+   * @param least the smallest size that will be asked for, from 1
+   */
+  public PaddedGapIndex(Lives lives, long least) {
+    this.lives = lives;
+    ends = new EdgeMap(lives);
+    gaps =
+        new GapIndex(
+            lives,
+            least,
+            GapIndex.AUTOMATIC,
+            (start, first, last) -> start > 0 && !ends.isEdge(start, first, last));
+  }
+
+  @Override
+  public long find(int tensor, long size) {
+    return gaps.find(tensor, size);
+  }
+
+  @Override
+  public void occupy(int tensor, long offset, long size) {
+    gaps.occupy(tensor, offset, size);
+    ends.add(offset + lives.size(tensor), tensor);
+  }
+}

@@ -1,0 +1,510 @@
+package io.prmalloc.internal.slab;
+
+import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.Stripes;
+import io.prmalloc.internal.freelist.FreeIndex;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.Isolation;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.os.MemoryRegion;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+/**
+ * The slabs of one size class: grown on demand, given back when empty.
+ *
+ * <p>Threading: any thread.
+ */
+final class SlabClass implements Retirable {
+
+  // Each stripe of threads is served from a slab of its own, without a lock; its front is open (see
+  // BlockStack), and threads find it in `fronts`. When that has no free slot, the next slab that
+  // has one takes its place, under the lock, and a new one is made only if no other stripe's slab
+  // has a slot either, not even one whose bit was lost. Where other stripes' threads close what it
+  // takes, a stripe keeps some slabs that are exhausted (see StripeSlabs). Else, who brings home
+  // the first slot of one queues it; who brings home the last one of a slab that is no stripe's
+  // gives it back, except for some spares, so that a server that breathes in and out by some slots
+  // does not pay the system for every breath.
+  //
+  // No slab is lost between the two: a slab leaves its stripe only under the lock, by shutting its
+  // front, and what came home by then is looked at right after. The push that next frees a slot in
+  // it sees 1 and comes to the lock afterwards.
+  //
+  // While allocations are observed, `fronts` has none of them: who looks there finds nothing and
+  // takes the slow way, which is where observers are told.
+  //
+  // A trim takes slabs away that serve or rest. Their stacks are closed then, so whoever still sees
+  // one finds nothing in it and comes to the lock.
+
+  private static final int SLAB_BYTES = 32 * 1024;
+
+  private static final int MIN_SLOTS = 32;
+
+  /**
+   * Of large slots a slab has fewer, so that there may be one for each stripe. Two threads on one
+   * slab would take the line with its bits from each other at each request and each close.
+   */
+  private static final int MAX_SLAB_BYTES = 256 * 1024;
+
+  /**
+   * Where many slabs are exhausted already, the next one is larger, up to one word of bits: who
+   * takes and who closes come to the lock for each slab, and what a thread takes and another closes
+   * went twice as slowly by slabs of eight. No larger than half of what is exhausted, so that no
+   * more than a third is idle.
+   */
+  private static final int MAX_GROWN_SLOTS = Long.SIZE;
+
+  // What one thread takes and another closes goes out and comes home in floods, as the two overtake
+  // each other. Where all that a queue of usual length between them holds may come home, without a
+  // slab going back to the system, none need be made in the next flood.
+
+  /** How many slots the spares of a class have together; fewer if they are too large. */
+  private static final int SPARE_SLOTS = 256;
+
+  /** How many bytes they have at most, if they are several. */
+  private static final int SPARE_BYTES = 1 << 20;
+
+  /**
+   * How often a thread that needs the lock for a request or a close tries for it before it sleeps.
+   * Whoever has it is mostly done sooner than a thread is woken. Where one thread takes slots and
+   * another closes them, both come for it so often that they would spend most of their time asleep.
+   * That is some ten microseconds at most, and none where there is but one processor.
+   */
+  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
+
+  private final int sizeClass;
+  private final SlabFronts fronts;
+  private final int slotBytes;
+
+  /** How many slots the first slabs have. */
+  private final int leastSlots;
+
+  private final int spareSlots;
+
+  private final SubAllocator source;
+  private final AddressDirectory directory;
+  private final Isolation isolation;
+  private final Runnable grown;
+
+  private final Stripes stripes;
+
+  /** The slabs that serve, and those that rest. Written under the lock. */
+  private final StripeSlabs byStripe;
+
+  /** Whether nobody is to find them in the fronts. Under the lock. */
+  private boolean observed;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ArrayDeque<Slab> withFreeSlots = new ArrayDeque<>();
+  private final Set<Slab> slabs = new LinkedHashSet<>();
+
+  /** How many slots all slabs have together. Under the lock. */
+  private long allSlots;
+
+  private boolean closed;
+  private final PoolCounts returned = new PoolCounts();
+  private long bytesReserved;
+  private long peakBytesReserved;
+
+  /**
+   * @param fronts where the slabs that serve are found
+   * @param grown told after every slab that is taken from the source
+   */
+  SlabClass(
+      int sizeClass,
+      SlabFronts fronts,
+      SubAllocator source,
+      Isolation isolation,
+      AddressDirectory directory,
+      Runnable grown) {
+    this.grown = grown;
+    this.isolation = isolation;
+    this.sizeClass = sizeClass;
+    this.fronts = fronts;
+    this.slotBytes = SizeClasses.slotBytes(sizeClass);
+    this.leastSlots = leastSlots(slotBytes);
+    this.spareSlots = spareSlots(slotBytes);
+    this.source = source;
+    this.directory = directory;
+    this.stripes = fronts.stripes();
+    this.byStripe = new StripeSlabs(stripes, Math.max(spareSlots, leastSlots));
+  }
+
+  private static int leastSlots(int slotBytes) {
+    return Math.min(Math.max(MIN_SLOTS, SLAB_BYTES / slotBytes), MAX_SLAB_BYTES / slotBytes);
+  }
+
+  /**
+   * How many slots of a size the slabs have together that are kept though they have all their slots
+   * and do not serve. One of them is kept in any case.
+   */
+  static int spareSlots(int slotBytes) {
+    return Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes);
+  }
+
+  private void spinThenLock() {
+    for (int spin = 0; spin < SPINS; spin++) {
+      if (lock.tryLock()) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    lock.lock();
+  }
+
+  /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */
+  PooledBlock takeServed() {
+    return takeServed(stripes.current());
+  }
+
+  private PooledBlock takeServed(int stripe) {
+    Slab slab = byStripe.serving(stripe);
+    return slab == null ? null : slab.allocateServed();
+  }
+
+  /** Lets nobody find the slabs that serve, or again all. */
+  void observe(boolean begin) {
+    lock.lock();
+    try {
+      observed = begin;
+      for (int stripe = 0; stripe < stripes.count(); stripe++) {
+        show(stripe);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Has the slab that serves a stripe found, unless it is observed. */
+  private void show(int stripe) {
+    Slab slab = byStripe.serving(stripe);
+    // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
+    boolean open = slab != null && !observed && isolation.isNone();
+    FreeIndex front = open ? slab.front() : FreeIndex.NONE;
+    fronts.set(stripe, sizeClass, front);
+  }
+
+  /**
+   * Takes a slot of the next slab that has one.
+   *
+   * @throws OutOfNativeMemoryException if a slab is needed and not to be had
+   * @throws IllegalStateException if the allocator is closed
+   */
+  PooledBlock allocateFromNext() {
+    spinThenLock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("allocator is closed");
+      }
+      int stripe = stripes.current();
+      PooledBlock block = takeServed(stripe);
+      while (block == null) {
+        Slab rested = byStripe.readiest(stripe);
+        if (rested != null) {
+          serveRested(stripe, rested);
+        } else {
+          Slab next = nextFree(stripe);
+          if (next == null && byStripe.serving(stripe) != null) {
+            block = byStripe.takeFromAny(stripe);
+            if (block != null) {
+              break;
+            }
+          }
+          serveOrQueue(stripe, next != null ? next : grow());
+        }
+        block = takeServed(stripe);
+      }
+      return block;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A slab with free slots that is no stripe's, or one that rests for another; or null. */
+  private Slab nextFree(int stripe) {
+    Slab next = withFreeSlots.poll();
+    for (int i = 1; i < stripes.count() && next == null; i++) {
+      next = takeRested(stripes.after(stripe, i));
+    }
+    return next;
+  }
+
+  /** Takes a slab from a stripe for which it rests, if half of its slots are ready; or null. */
+  private Slab takeRested(int stripe) {
+    Slab slab = byStripe.readiest(stripe);
+    if (slab == null || 2 * slab.readyBlocks() < slab.slots()) {
+      return null;
+    }
+    leaveStripe(slab);
+    return slab;
+  }
+
+  private void serveOrQueue(int stripe, Slab slab) {
+    boolean served = false;
+    try {
+      serve(stripe, slab);
+      served = true;
+    } finally {
+      // There may be no heap: then it is where the next request looks.
+      if (!served && byStripe.serving(stripe) != slab) {
+        slab.shutFront();
+        queueOrGiveBack(slab);
+      }
+    }
+  }
+
+  private void serve(int stripe, Slab slab) {
+    slab.queued = false;
+    slab.openFront();
+    List<Slab> left = byStripe.serve(stripe, slab);
+    showAfter(stripe, left);
+  }
+
+  private void serveRested(int stripe, Slab slab) {
+    slab.front().collect();
+    showAfter(stripe, byStripe.serve(stripe, slab));
+  }
+
+  /** Has the slab found that serves a stripe now, and shuts those that left it. */
+  private void showAfter(int stripe, List<Slab> left) {
+    show(stripe);
+    for (Slab exhausted : left) {
+      exhausted.shutFront();
+      queueOrGiveBack(exhausted);
+    }
+  }
+
+  private Slab grow() {
+    MemoryRegion region = regionOf(slotsOfNext());
+    int slots = (int) (region.sizeBytes() / slotBytes);
+    boolean added = false;
+    try {
+      Slab slab = new Slab(this, region, slotBytes, slots, isolation, stripes);
+      directory.add(slab);
+      try {
+        slabs.add(slab);
+        added = true;
+      } finally {
+        if (!added) {
+          directory.remove(slab);
+        }
+      }
+      allSlots += slots;
+      bytesReserved += region.sizeBytes();
+      peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
+      grown.run();
+      return slab;
+    } finally {
+      if (!added) {
+        source.free(region);
+      }
+    }
+  }
+
+  /** As many as the first slabs have, or a multiple. */
+  private int slotsOfNext() {
+    long exhausted = allSlots - byStripe.servingSlots();
+    // Not larger than what may be spare, or it would come and go.
+    long most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
+    int slots = leastSlots;
+    while (2L * slots <= most) {
+      slots *= 2;
+    }
+    return slots;
+  }
+
+  /** Of so many slots, or of fewer if so many are not to be had. */
+  private MemoryRegion regionOf(int slots) {
+    try {
+      return source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
+    } catch (OutOfNativeMemoryException e) {
+      if (slots == leastSlots) {
+        throw e;
+      }
+      return regionOf(slots / 2);
+    }
+  }
+
+  /** The calling thread brought home a slab's first free slot, or the last one. */
+  void slabChanged(Slab slab) {
+    spinThenLock();
+    try {
+      byStripe.noteCloser(slab, stripes.current());
+      queueOrGiveBack(slab);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Queues a slab that has free slots and is no stripe's, or gives it back if it has all. */
+  private void queueOrGiveBack(Slab slab) {
+    if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
+      return;
+    }
+    if (!slab.allHome() || !hasAllSparesBeside(slab)) {
+      if (!slab.queued && slab.freeBlocks() > 0) {
+        slab.queued = true;
+        withFreeSlots.add(slab);
+      }
+    } else if (slab.retire()) {
+      giveBack(slab);
+    }
+  }
+
+  /** Whether with this slab there were too many that have all their slots and do not serve. */
+  private boolean hasAllSparesBeside(Slab slab) {
+    int spare = slab.slots() + byStripe.restingSlots();
+    // Where thousands of slabs come home one by one, the first ones found say enough.
+    for (Slab other : withFreeSlots) {
+      if (other != slab && other.allHome()) {
+        spare += other.slots();
+        if (spare > spareSlots) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void giveBack(Slab slab) {
+    // First, for it takes heap; and before it nothing has changed.
+    slab.addTo(returned);
+    withFreeSlots.remove(slab);
+    slabs.remove(slab);
+    allSlots -= slab.slots();
+    directory.remove(slab);
+    bytesReserved -= slab.region().sizeBytes();
+    source.free(slab.region());
+  }
+
+  /** Gives back every slab of which no slot is out; how many bytes those were. */
+  long trim() {
+    return trim(slab -> true);
+  }
+
+  /** Gives back every slab that was not used at this look and so many before. */
+  void releaseIdle(int looks) {
+    trim(slab -> slab.isIdle(looks));
+  }
+
+  private long trim(Predicate<Slab> which) {
+    lock.lock();
+    try {
+      long before = bytesReserved;
+      for (Slab slab : List.copyOf(slabs)) {
+        if (which.test(slab) && slab.retire()) {
+          boolean left = false;
+          try {
+            leaveStripe(slab);
+            left = true;
+          } finally {
+            if (!left) {
+              slab.reopen();
+            }
+          }
+          giveBack(slab);
+        }
+      }
+      return before - bytesReserved;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void leaveStripe(Slab slab) {
+    boolean left = byStripe.remove(slab);
+    slab.shutFront();
+    if (left) {
+      show(slab.stripe());
+    }
+  }
+
+  /**
+   * Closes all slabs if all their slots are home. If so, this thread holds the class's lock from
+   * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
+   * {@link #free} lets it go; if not, nothing has changed.
+   */
+  @Override
+  public boolean retire() {
+    lock.lock();
+    boolean all = false;
+    try {
+      all = Retirable.retireAll(List.copyOf(slabs));
+      return all;
+    } finally {
+      if (!all) {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Undoes {@link #retire}. */
+  @Override
+  public void reopen() {
+    slabs.forEach(Slab::reopen);
+    lock.unlock();
+  }
+
+  /**
+   * Gives every slab back, whatever is still in use; handles on its slots are closed from then on.
+   */
+  void free() {
+    lock.lock();
+    try {
+      closed = true;
+      byStripe.clear();
+      for (int stripe = 0; stripe < stripes.count(); stripe++) {
+        show(stripe);
+      }
+      for (Slab slab : List.copyOf(slabs)) {
+        slab.revokeAll();
+        giveBack(slab);
+      }
+    } finally {
+      while (lock.isHeldByCurrentThread()) {
+        lock.unlock();
+      }
+    }
+  }
+
+  void addTo(PoolCounts counts) {
+    lock.lock();
+    try {
+      counts.addPast(returned);
+      counts.peakBytes += peakBytesReserved;
+      for (Slab slab : slabs) {
+        slab.addTo(counts);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets the peak and the largest uses begin anew. */
+  void clearPeak() {
+    lock.lock();
+    try {
+      peakBytesReserved = bytesReserved;
+      returned.largestBytes = 0;
+      slabs.forEach(Slab::clearLargest);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int slabs() {
+    lock.lock();
+    try {
+      return slabs.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package io.prmalloc.internal.slab;
+
+import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.Stripes;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.Isolation;
+import io.prmalloc.SubAllocator;
+import java.util.Arrays;
+
+/**
+ * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec
+ * sends these to malloc, which on the JVM is a native call and a header that somebody must look up.
+ *
+ * <p>Threading: any thread.
+ */
+public final class SmallBlocks implements Retirable {
+
+  // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
+  // eight threads on two processors a pair took a quarter more. But every stripe that asks for a
+  // size keeps a slab of it, and one whose slab is exhausted asks all others before there is a new
+  // one. So there may be fewer than for the chunks of an arena (Stripes.many), of which a stripe
+  // keeps no more than it last used.
+  private static final int LEAST_STRIPES = 8;
+
+  private static final int MOST_STRIPES = 16;
+
+  private final SlabClass[] classes = new SlabClass[SizeClasses.count()];
+  private final SlabFronts fronts =
+      new SlabFronts(Stripes.perProcessor(2, LEAST_STRIPES, MOST_STRIPES));
+
+  /** What isolation needs in each slot. */
+  private final int roomBytes;
+
+  /**
+   * @param isolation of the slots; room for it is added to what is asked for
+   * @param grown told after every slab that is taken from the source
+   */
+  public SmallBlocks(
+      SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
+    this.roomBytes = isolation.roomBytes();
+    for (int i = 0; i < classes.length; i++) {
+      classes[i] = new SlabClass(i, fronts, source, isolation, directory, grown);
+    }
+  }
+
+  private int classOf(int totalBytes, int alignment) {
+    return SizeClasses.classOf(totalBytes + roomBytes, alignment);
+  }
+
+  /** Takes a slot if one is at hand, or gives null; parameters as {@link #allocateSlowly}. */
+  public PooledBlock take(int totalBytes, int alignment) {
+    return fronts.front(classOf(totalBytes, alignment)).take(totalBytes);
+  }
+
+  /** Where the fast path looks. */
+  public SlabFronts fronts() {
+    return fronts;
+  }
+
+  /** Takes a slot of the slab that serves, observed or not, or gives null if it has none. */
+  public PooledBlock takeServed(int totalBytes, int alignment) {
+    return classes[classOf(totalBytes, alignment)].takeServed();
+  }
+
+  /**
+   * Takes a slot, from a new slab if need be.
+   *
+   * @param totalBytes from 0 to 36 KiB, header included
+   * @param alignment a power of two up to {@link SizeClasses#MAX_ALIGNMENT}
+   */
+  public PooledBlock allocateSlowly(int totalBytes, int alignment) {
+    SlabClass slots = classes[classOf(totalBytes, alignment)];
+    PooledBlock block = slots.takeServed();
+    return block != null ? block : slots.allocateFromNext();
+  }
+
+  /** Lets {@link #take} find nothing, or again what it can. One thread at a time. */
+  public void observe(boolean observed) {
+    for (SlabClass slabClass : classes) {
+      slabClass.observe(observed);
+    }
+  }
+
+  /**
+   * Closes all slabs if all slots are home, and lets nobody else in until {@link #reopen} or {@link
+   * #free} of this thread; else nothing has changed.
+   */
+  @Override
+  public boolean retire() {
+    return Retirable.retireAll(Arrays.asList(classes));
+  }
+
+  /** Undoes {@link #retire}. */
+  @Override
+  public void reopen() {
+    for (SlabClass slabClass : classes) {
+      slabClass.reopen();
+    }
+  }
+
+  /** Gives every slab back, whatever is still in use. */
+  public void free() {
+    for (SlabClass slabClass : classes) {
+      slabClass.free();
+    }
+  }
+
+  /** Gives back the slabs of which no slot is out; how many bytes those were. */
+  public long trim() {
+    long released = 0;
+    for (SlabClass slabClass : classes) {
+      released += slabClass.trim();
+    }
+    return released;
+  }
+
+  /** Gives back the slabs that were not used at this look and so many before. */
+  public void releaseIdle(int looks) {
+    for (SlabClass slabClass : classes) {
+      slabClass.releaseIdle(looks);
+    }
+  }
+
+  public void addTo(PoolCounts counts) {
+    for (SlabClass slabClass : classes) {
+      slabClass.addTo(counts);
+    }
+  }
+
+  /** Lets the peaks and the largest uses begin anew. */
+  public void clearPeaks() {
+    for (SlabClass slabClass : classes) {
+      slabClass.clearPeak();
+    }
+  }
+
+  public int slabs() {
+    int slabs = 0;
+    for (SlabClass slabClass : classes) {
+      slabs += slabClass.slabs();
+    }
+    return slabs;
+  }
+}

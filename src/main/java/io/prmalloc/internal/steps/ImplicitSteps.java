@@ -1,0 +1,435 @@
+package io.prmalloc.internal.steps;
+
+import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.internal.steps.StepPlan.Recording;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Serves requests that a thread makes of the pool from the plan of the step that it has open. They
+ * belong to the step implicitly; explicitly do those that are made of the step itself.
+ *
+ * <p>Threading: any thread.
+ */
+public final class ImplicitSteps {
+
+  // Nothing on the pool's fast path asks whether a thread has a step open. So the fast path is
+  // closed
+  // while there is something to be asked, and every request comes to SlowPath:
+  //
+  //   learning   as long as a step is open that is to be recorded, an ImplicitStepObserver hears
+  //              of the requests, which the pool serves as ever. It is attached when the step
+  //              opens and detached when the last of them closes, so a pool whose next step never
+  //              comes is as quick as before.
+  //   serving    as long as some kind has a plan. Steps that open are found by their thread, and
+  //              lease an arena of their kind with their first request. Further kinds are learnt as
+  //              steps are that are asked for memory themselves, by LearningStep.
+  //   neither    a step costs the look at one field.
+  //
+  // Learning begins with the pool, and anew when the plan of the pool no longer is one for the
+  // traffic (see Replanner). It ends when no kind is left that learns, when the pool has a plan
+  // before that, or when so many steps were recorded; a step that asked for nothing counts for
+  // several. Only kinds whose sizes vary get plans (see KeyedSteps), so what repeats exactly is
+  // served by the pool's plan.
+  //
+  // What to do follows from what the kinds say. Who changes that only notes it, and then tries to
+  // set things right under the pool's lifecycle lock. Nobody waits for that lock: whoever does not
+  // get it leaves the work to the next step that opens or closes.
+
+  /** So many steps are recorded, of all kinds together, before learning ends in any case. */
+  public static final int MAX_RECORDED_STEPS = 8 * KeyedSteps.MAX_LEARNING_STEPS;
+
+  /** A step that cannot be planned, since it asked for nothing, say, counts for so many. */
+  private static final int WEIGHT_OF_NONE = 8;
+
+  /**
+   * So many requests are observed that belong to no recorded step, while none opens or closes,
+   * before learning ends.
+   */
+  public static final int MAX_FOREIGN_REQUESTS = 1 << 14;
+
+  /** With more steps open than this, further ones are not served from plans. */
+  private static final int MAX_OPEN = 1 << 14;
+
+  /** So many steps that nobody closed are kept below the one that a thread has open. */
+  private static final int MAX_DEPTH = 64;
+
+  /** Requests of a larger alignment are not planned. */
+  private static final long ALIGNMENT = StepPlan.ALIGNMENT;
+
+  /** A step that is open on its thread. */
+  final class Open implements Runnable {
+    private final Thread thread = Thread.currentThread();
+    private final Object key;
+
+    /** Null if the step is not recorded. */
+    private final StepRecorder recorder;
+
+    /** Names the recorder to the observer. */
+    private final long number;
+
+    private final int attachment;
+
+    /** The step of this thread that was open before, or null. */
+    private Open outer;
+
+    private int depth;
+
+    /** Leased with the first request; under the lock, but for a look of the thread. */
+    private StepMemory memory;
+
+    /** Whether a lease was asked for. Of the thread. */
+    private boolean asked;
+
+    private volatile boolean closed;
+
+    Open(Object key, StepRecorder recorder, long number, int attachment) {
+      this.key = key;
+      this.recorder = recorder;
+      this.number = number;
+      this.attachment = attachment;
+    }
+
+    StepRecorder recorder() {
+      return recorder;
+    }
+
+    long number() {
+      return number;
+    }
+
+    /**
+     * What serves the next request of the calling thread, whose step this is; null for the pool.
+     */
+    private StepMemory memory(long bytes) {
+      StepMemory leased = memory;
+      if (leased == null) {
+        leased = asked ? null : lease(bytes);
+      }
+      // Whether it is closed is asked last: what another thread has ended may still be seen here.
+      return leased != null && leased.isMine() && !closed ? leased : null;
+    }
+
+    /** Under the lock, so that what is leased is given back, whichever thread closes the step. */
+    private synchronized StepMemory lease(long bytes) {
+      asked = true;
+      if (!closed && recorder == null) {
+        memory = ImplicitSteps.this.lease(key, bytes);
+      }
+      return memory;
+    }
+
+    /** The thread asks for no more from here on. */
+    private void endLease() {
+      StepMemory leased;
+      synchronized (this) {
+        asked = true;
+        leased = memory;
+        memory = null;
+      }
+      if (leased != null) {
+        leased.end();
+      }
+    }
+
+    /** The step is closed. Threading: any thread. */
+    @Override
+    public void run() {
+      closed = true;
+      unlink();
+      try {
+        endLease();
+        if (recorder != null) {
+          recorded(this);
+        }
+      } finally {
+        adjust();
+      }
+    }
+
+    private void unlink() {
+      Open next = outer;
+      while (next != null && next.closed) {
+        next = next.outer;
+      }
+      // Another one is on top if steps are not closed in the order of their nesting; that one skips
+      // this one when it is closed.
+      if (next == null) {
+        open.remove(thread, this);
+      } else {
+        open.replace(thread, this, next);
+      }
+    }
+  }
+
+  private final PlannedSteps owner;
+  private final PlannedSteps.Pool pool;
+  private final PoolWatch watch;
+  private final boolean enabled;
+  private final StepKinds kinds;
+  private final ImplicitStepObserver observer = new ImplicitStepObserver(this);
+
+  /** The innermost step of each thread that has one. */
+  private final ConcurrentHashMap<Thread, Open> open = new ConcurrentHashMap<>();
+
+  private final AtomicLong lastNumber = new AtomicLong();
+
+  /** Steps that are open and recorded. */
+  private final AtomicInteger recording = new AtomicInteger();
+
+  /** How many steps may be recorded until learning ends. */
+  private final AtomicInteger budget = new AtomicInteger(MAX_RECORDED_STEPS);
+
+  // Written under the lifecycle's lock, but for the first two.
+
+  /** Whether there may be something to set right. */
+  private volatile boolean changed = true;
+
+  /** Whether the pool's plan is known to be none for the traffic. */
+  private volatile boolean anew;
+
+  private volatile boolean serving;
+
+  private volatile boolean hasServed;
+  private volatile boolean attached;
+
+  /** Counts how often the observer was attached. */
+  private volatile int attachments;
+
+  /** Whether a step that opens is of any interest. */
+  private volatile boolean active;
+
+  ImplicitSteps(PlannedSteps owner, PlannedSteps.Pool pool, PoolWatch watch, boolean enabled) {
+    this.owner = owner;
+    this.pool = pool;
+    this.watch = watch;
+    this.enabled = enabled;
+    this.active = enabled;
+    this.kinds = new StepKinds(owner, this::changed);
+  }
+
+  StepKinds kinds() {
+    return kinds;
+  }
+
+  /** Whether requests are to ask here first. */
+  public boolean isServing() {
+    return serving;
+  }
+
+  /** Whether that ever was so. */
+  public boolean hasServed() {
+    return hasServed;
+  }
+
+  /** A step opens on the calling thread; what to do when it is closed, or null. */
+  Runnable opened(Object key) {
+    return active ? openedNow(key) : null;
+  }
+
+  private Open openedNow(Object key) {
+    adjust();
+    if (serving) {
+      return open.size() < MAX_OPEN ? put(new Open(key, null, 0, 0)) : null;
+    }
+    return mayLearn(key) ? record(key) : null;
+  }
+
+  private Open put(Open step) {
+    Open before = open.put(step.thread, step);
+    if (before != null && before.depth < MAX_DEPTH) {
+      step.outer = before;
+      step.depth = before.depth + 1;
+    }
+    return step;
+  }
+
+  private boolean mayLearn(Object key) {
+    KeyedSteps kind = kinds.find(key);
+    return mayLearn() && (kind == null || kind.isLearning());
+  }
+
+  private boolean mayLearn() {
+    return budget.get() > 0
+        && (anew || !pool.isPooling())
+        && pool.isPlanned()
+        && !owner.isObserved();
+  }
+
+  /** Null if the step cannot be recorded, since it would be observed too late. */
+  private Open record(Object key) {
+    long number = lastNumber.incrementAndGet();
+    Open step = null;
+    recording.incrementAndGet();
+    try {
+      changed();
+      int now = attachments;
+      if (attached) {
+        Open made = new Open(key, new StepRecorder(), number, now);
+        observer.begin(number, made.recorder);
+        step = put(made);
+      }
+      return step;
+    } finally {
+      if (step == null) {
+        observer.end(number);
+        recording.decrementAndGet();
+        changed();
+      }
+    }
+  }
+
+  private void recorded(Open step) {
+    // First, for it is to be done whatever becomes of the rest.
+    recording.decrementAndGet();
+    noteChange();
+    boolean whole = step.thread == Thread.currentThread() && isStillObserved(step.attachment);
+    observer.end(step.number);
+    Recording made = whole ? step.recorder.recording(owner.isolation().roomBytes()) : null;
+    budget.addAndGet(made == null ? -WEIGHT_OF_NONE : -1);
+    KeyedSteps kind = made == null ? null : kinds.find(step.key, made.sizeBytes(0));
+    if (kind != null) {
+      kind.learnt(made);
+    }
+  }
+
+  private boolean isStillObserved(int attachment) {
+    return attached && attachments == attachment;
+  }
+
+  private StepMemory lease(Object key, long bytes) {
+    boolean mayLearn = mayLearn();
+    KeyedSteps kind = mayLearn ? kinds.find(key, bytes) : kinds.find(key);
+    if (kind == null) {
+      return null;
+    }
+    StepMemory leased = kind.leaseImplicit(bytes, mayLearn);
+    if (leased instanceof LearningStep && !kind.isServing()) {
+      budget.decrementAndGet();
+    }
+    return leased;
+  }
+
+  /**
+   * A block at home of the step that the calling thread has open; null for the pool's.
+   *
+   * @param bytes not more than an allocation holds
+   */
+  public Block take(long bytes, long alignment) {
+    StepMemory memory = memoryFor(bytes, alignment);
+    try {
+      return memory == null ? null : memory.take(bytes);
+    } catch (OutOfNativeMemoryException refused) {
+      // The pool may find some, and says what is to be said if not.
+      return null;
+    }
+  }
+
+  /** The same by its address; 0 for the pool's. */
+  public long takeRaw(long bytes, long alignment) {
+    StepMemory memory = memoryFor(bytes, alignment);
+    return memory == null ? 0 : memory.takeRaw(bytes);
+  }
+
+  private StepMemory memoryFor(long bytes, long alignment) {
+    if (!serving || bytes <= 0 || alignment > ALIGNMENT || owner.isObserved()) {
+      return null;
+    }
+    Open step = open.get(Thread.currentThread());
+    return step == null ? null : step.memory(bytes);
+  }
+
+  /** Closes the block at an address if it is one of the calling thread's step. */
+  public boolean closeRaw(long address) {
+    Open step = serving ? open.get(Thread.currentThread()) : null;
+    return step != null && step.memory instanceof StepArena arena && arena.closeRaw(address);
+  }
+
+  /** The recorded step of the calling thread, or null. */
+  Open recordedStep() {
+    Open step = open.get(Thread.currentThread());
+    return step == null || step.closed || step.recorder == null ? null : step;
+  }
+
+  /** Ends learning, if so many requests had to take the longer way for nothing. */
+  void foreignRequests(int since) {
+    if (recording.get() == 0) {
+      changed();
+    } else if (since >= MAX_FOREIGN_REQUESTS) {
+      budget.set(0);
+      changed();
+    }
+  }
+
+  /** Learns anew which kinds are to have a plan. */
+  public void learnAnew() {
+    if (enabled) {
+      anew = true;
+      budget.set(MAX_RECORDED_STEPS);
+      kinds.all().forEach(KeyedSteps::learnAnew);
+      changed();
+    }
+  }
+
+  /** The calling thread's steps lease nothing more: the pool is to be closed. */
+  void endOwnLeases() {
+    for (Open step = open.get(Thread.currentThread()); step != null; step = step.outer) {
+      step.endLease();
+    }
+  }
+
+  /** Something may have changed that is to be set right with the next step. */
+  void noteChange() {
+    changed = true;
+    active = enabled;
+  }
+
+  private void changed() {
+    noteChange();
+    adjust();
+  }
+
+  /** Does what the kinds call for, if there was a change. */
+  void adjust() {
+    // Again if there was a change meanwhile: whoever made it did not get the lock.
+    boolean done = true;
+    while (changed && done) {
+      done = pool.tryAdjust(this::adjustNow);
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lifecycle's lock only
+  private void adjustNow() {
+    // Before anything is looked at: what changes from here on is looked at again.
+    changed = false;
+    boolean done = false;
+    try {
+      setRight();
+      done = true;
+    } finally {
+      // What failed is tried again.
+      changed |= !done;
+    }
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lifecycle's lock only
+  private void setRight() {
+    boolean serve = enabled && kinds.any(KeyedSteps::isServing);
+    boolean attach = !serve && recording.get() > 0 && mayLearn();
+    if (attach && !attached) {
+      attachments++;
+      watch.attach(observer);
+    } else if (!attach && attached) {
+      watch.detach(observer);
+    }
+    attached = attach;
+    serving = serve;
+    hasServed |= serve;
+    boolean learn = mayLearn() && (kinds.isEmpty() || kinds.any(KeyedSteps::isLearning));
+    active = enabled && (serve || learn || attach);
+  }
+}

@@ -1,0 +1,92 @@
+package io.prmalloc.internal.steps;
+
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.internal.steps.StepPlan.Recording;
+
+/**
+ * A step that is written down so that later ones can be planned. Every request is served by a
+ * region of its own, which tells when it comes back.
+ *
+ * <p>Threading: requests by the owner, releases by any thread.
+ */
+public final class LearningStep extends StepMemory {
+
+  /** A request that is out. */
+  public final class Life {
+    private int request;
+
+    /** It came back. Threading: any thread. */
+    public void end() {
+      recorder.ended(request);
+    }
+  }
+
+  private final PlannedSteps owner;
+  private final KeyedSteps kind;
+  private final StepRecorder recorder = new StepRecorder();
+
+  /** For a step of the calling thread, or what is left of one. */
+  LearningStep(PlannedSteps owner, KeyedSteps kind) {
+    this.owner = owner;
+    this.kind = kind;
+    takeOwnership();
+  }
+
+  @Override
+  protected Block takeUnplanned(long bytes) {
+    if (bytes <= 0) {
+      return owner.takeShared(bytes, StepPlan.ALIGNMENT);
+    }
+    Life life = new Life();
+    Block block = owner.takeWatched(bytes, 0, life);
+    begin(life, bytes);
+    return block;
+  }
+
+  @Override
+  protected long takeUnplannedRaw(long bytes) {
+    if (bytes <= 0) {
+      return owner.takeSharedRaw(bytes);
+    }
+    Life life = new Life();
+    long address = owner.takeWatchedRaw(bytes, life);
+    if (address != 0) {
+      begin(life, bytes);
+    }
+    return address;
+  }
+
+  private void begin(Life life, long bytes) {
+    life.request = recorder.begin(bytes);
+  }
+
+  /** Writes down a request that was served from elsewhere, and how long it is taken to live. */
+  void pass(long bytes, int end) {
+    recorder.pass(bytes, end);
+  }
+
+  /** Writes down that such a request lives longer. */
+  void extend(int request, int end) {
+    recorder.extend(request, end);
+  }
+
+  @Override
+  protected void releaseUnexpected(long address) {
+    owner.releaseShared(address);
+  }
+
+  @Override
+  public void end() {
+    boolean own = isMine();
+    if (own) {
+      dropOwnership();
+    }
+    kind.learnt(own ? recording() : null);
+  }
+
+  /** What it asked for, or null if that cannot be planned; nothing is written down any more. */
+  Recording recording() {
+    return recorder.recording(owner.isolation().roomBytes());
+  }
+}

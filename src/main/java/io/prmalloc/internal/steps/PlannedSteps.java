@@ -1,0 +1,327 @@
+package io.prmalloc.internal.steps;
+
+import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.pool.StepStats;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.Isolation;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.kept.KeptStep;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.lifetime.StepSource;
+import io.prmalloc.internal.os.OperatingSystem;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
+
+/**
+ * The planned steps of a pool: those that are asked for memory themselves, those whose thread asks
+ * the pool (see {@link ImplicitSteps}), and what they share.
+ *
+ * <p>Threading: any thread.
+ */
+public final class PlannedSteps implements StepSource, Retirable {
+
+  private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
+
+  /** Where less of the heap went back, the C library is not asked to do the same. */
+  private static final long MIN_TRIMMED_BYTES = 8L << 20;
+
+  /** What the pool does for steps. */
+  public interface Pool {
+    /** A block at home. */
+    Block take(long bytes, long alignment);
+
+    /** An address, or 0. */
+    long allocateRaw(long bytes);
+
+    /** Takes back what {@link #allocateRaw} gave. */
+    void deallocateRaw(long address);
+
+    /** Whether it has a plan. */
+    boolean isPooling();
+
+    /** Whether it may ever have one. */
+    boolean isPlanned();
+
+    /**
+     * Sets right who observes the pool, and after that which ways are barred.
+     *
+     * @param change what to do; not done if the pool is closed
+     * @return false, and nothing is done, if somebody else is about such a thing
+     */
+    boolean tryAdjust(Runnable change);
+  }
+
+  private final Pool pool;
+  private final SubAllocator source;
+  private final LiveHeap outside;
+  private final Executor executor;
+  private final StepSettings settings;
+
+  /** Of steps that are asked for memory themselves. */
+  private final StepKinds kinds = new StepKinds(this, null);
+
+  private final ImplicitSteps implicit;
+
+  private volatile boolean closed;
+
+  /** While somebody observes the pool, steps get shared memory, which is seen. */
+  private volatile boolean observed;
+
+  public PlannedSteps(
+      Pool pool,
+      PoolWatch watch,
+      SubAllocator source,
+      LiveHeap outside,
+      Executor executor,
+      StepSettings settings) {
+    this.pool = pool;
+    this.source = source;
+    this.outside = outside;
+    this.executor = executor;
+    this.settings = settings;
+    this.implicit = new ImplicitSteps(this, pool, watch, settings.enabled());
+  }
+
+  /** The steps whose thread asks the pool for memory. */
+  public ImplicitSteps implicit() {
+    return implicit;
+  }
+
+  /** Whether steps that begin from now on get shared memory. */
+  public void observe(boolean value) {
+    boolean before = observed;
+    observed = value;
+    if (before && !value) {
+      implicit.noteChange();
+    }
+  }
+
+  /** Whether somebody is to see what steps ask for. */
+  boolean isObserved() {
+    return observed;
+  }
+
+  @Override
+  public Runnable opened(Object key) {
+    return implicit.opened(key);
+  }
+
+  @Override
+  public StepMemory lease(Object key, long firstBytes) {
+    KeyedSteps kind =
+        settings.enabled() && !closed && !observed ? kinds.find(key, firstBytes) : null;
+    return kind == null ? new SharedStep(this) : kind.lease(firstBytes);
+  }
+
+  /**
+   * Starts with plans that were kept; what there is no room for is learnt as usual. Of plans of one
+   * key the larger ones come first: steps that those serve need no other.
+   *
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
+   */
+  public void adopt(List<KeptStep> kept) {
+    // What was kept has no room for canaries: such steps are learnt as usual.
+    if (!settings.enabled() || isolation().roomBytes() > 0) {
+      return;
+    }
+    List<StepPlan> plans = new ArrayList<>();
+    IdentityHashMap<StepPlan, KeyedSteps> kindOf = new IdentityHashMap<>();
+    for (KeptStep step : kept) {
+      StepPlan plan = StepPlan.of(step);
+      plans.add(plan);
+      StepKinds among = step.isImplicit() ? implicit.kinds() : kinds;
+      kindOf.put(plan, among.find(step.key(), plan.recording().sizeBytes(0)));
+    }
+    plans.sort(StepPlan.LARGEST_FIRST);
+    for (StepPlan plan : plans) {
+      KeyedSteps kind = kindOf.get(plan);
+      if (kind != null) {
+        kind.adopt(plan);
+      }
+    }
+    implicit.adjust();
+  }
+
+  /** The plans that serve now, for another process. */
+  public List<KeptStep> keep() {
+    return Stream.concat(
+            kinds.all().flatMap(kind -> kind.keep(false).stream()),
+            implicit.kinds().all().flatMap(kind -> kind.keep(true).stream()))
+        .toList();
+  }
+
+  @Override
+  public Block takeShared(long bytes, long alignment) {
+    return pool.take(bytes, alignment);
+  }
+
+  @Override
+  public long takeSharedRaw(long bytes) {
+    return pool.allocateRaw(bytes);
+  }
+
+  @Override
+  public void releaseShared(long address) {
+    pool.deallocateRaw(address);
+  }
+
+  /** A block outside the pool that tells when it comes back. */
+  Block takeWatched(long bytes, int headerBytes, LearningStep.Life life) {
+    return outside.acquire(bytes, StepPlan.ALIGNMENT, headerBytes, life);
+  }
+
+  /** The address of such a block, or 0. */
+  long takeWatchedRaw(long bytes, LearningStep.Life life) {
+    return outside.openRaw(bytes, life);
+  }
+
+  /** How long a better plan is looked for. */
+  Duration planningTime() {
+    return settings.planningTime();
+  }
+
+  /** Runs something on the planner's executor; false if it refuses. */
+  boolean later(Runnable task) {
+    try {
+      executor.execute(task);
+      return true;
+    } catch (RejectedExecutionException e) {
+      LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
+      return false;
+    }
+  }
+
+  /** Frees memory on the planner's executor, or here if it refuses. */
+  void freeLater(Runnable free) {
+    if (!later(free)) {
+      free.run();
+    }
+  }
+
+  /** Whether the shared pool has a plan. */
+  boolean isPooling() {
+    return pool.isPooling();
+  }
+
+  SubAllocator source() {
+    return source;
+  }
+
+  Isolation isolation() {
+    return outside.isolation();
+  }
+
+  int maxArenas() {
+    return settings.maxArenas();
+  }
+
+  long idleNanos() {
+    return settings.idle().toNanos();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  void noteReserved() {
+    outside.noteReserved();
+  }
+
+  /**
+   * A plan serves what the heap served before: what that does not need any more goes back. May take
+   * milliseconds.
+   */
+  void trimOutside() {
+    long bytes = outside.releaseUnused();
+    outside.purgeFree();
+    // A C library that got so much back keeps more of what anybody frees from then on.
+    if (source.isResident() && bytes >= MIN_TRIMMED_BYTES) {
+      OperatingSystem.trimHeap();
+    }
+  }
+
+  /** The same, but the regions stay: they are wanted again soon, and would be written anew. */
+  void purgeOutside() {
+    outside.purgeFree();
+  }
+
+  /** Closes the block at an address, if it is one of a planned step and out. */
+  public boolean closeRaw(long address) {
+    Block block = blockAt(address);
+    return block != null && block.closeRaw();
+  }
+
+  /** The block at an address, if it is one of a planned step and out; else null. */
+  public StepArena.PlannedBlock blockAt(long address) {
+    StepArena.PlannedBlock block = kinds.blockAt(address);
+    return block != null ? block : implicit.kinds().blockAt(address);
+  }
+
+  /** Gives back the arenas that no step has wanted for so long; how many bytes those were. */
+  public long trim(long idleNanos) {
+    return kinds.trim(idleNanos) + implicit.kinds().trim(idleNanos);
+  }
+
+  public StepStats stats() {
+    StepStatsSum sum = new StepStatsSum();
+    kinds.addTo(sum);
+    implicit.kinds().addTo(sum);
+    return sum.toStats();
+  }
+
+  /** The kinds that are kept in mind, in the order in which they came. */
+  public List<StepKind> kinds() {
+    return Stream.concat(kinds.all(), implicit.kinds().all().filter(KeyedSteps::hasServed))
+        .map(KeyedSteps::kind)
+        .toList();
+  }
+
+  public void addTo(PoolCounts counts) {
+    kinds.addTo(counts);
+    implicit.kinds().addTo(counts);
+  }
+
+  public void clearPeaks() {
+    kinds.clearPeaks();
+    implicit.kinds().clearPeaks();
+  }
+
+  /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
+  @Override
+  public boolean retire() {
+    implicit.endOwnLeases();
+    closed = true;
+    boolean all = false;
+    try {
+      all = Retirable.retireAll(List.of(kinds, implicit.kinds()));
+      return all;
+    } finally {
+      closed = all;
+    }
+  }
+
+  /** Undoes {@link #retire}. */
+  @Override
+  public void reopen() {
+    closed = false;
+    kinds.reopen();
+    implicit.kinds().reopen();
+  }
+
+  /** Gives every arena back, whatever is in use. */
+  public void free() {
+    closed = true;
+    kinds.free();
+    implicit.kinds().free();
+  }
+}

@@ -1,0 +1,677 @@
+package io.prmalloc.internal.steps;
+
+import io.prmalloc.internal.block.AddressTable;
+import io.prmalloc.internal.block.HeaderDescriptor;
+import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.extent.SourceBesideHeap;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.Chunk;
+import io.prmalloc.Isolation;
+import io.prmalloc.internal.block.Requests;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.plan.PlanMemory;
+import io.prmalloc.internal.steps.StepPlan.Recording;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * The memory of one plan for one step at a time. A step leases it, is served from it in the order
+ * of the plan, and gives it back when it ends.
+ *
+ * <p>Threading: as each method says.
+ */
+public final class StepArena extends StepMemory implements Retirable {
+
+  // Who may have it:
+  //
+  //   FREE        nobody has it and every block is home; tryLease takes it by a compare-and-set
+  //   LEASED      one step, that of the thread that owns it
+  //   LINGERING   its step has ended, but some tensors are still out. Whoever closes one of them
+  //               says nothing to anybody; the next step that finds no free arena looks again
+  //   GIVEN_UP    its step was ended by another thread than its own. The owner may be in the middle
+  //               of a close that is about to write to a block, so the blocks are never used
+  //               again, and the memory goes when the owner is seen elsewhere
+  //   GONE        the memory is given back
+  //
+  // The state is written with release when a step ends and acquired by the compare-and-set of the
+  // next lease, so that all plain fields change hands with it.
+
+  // A step that departs, that is, has a request that is not as planned, is watched from there on:
+  // every request comes here and is written down, so that the plan can be raised. It is served from
+  // the plan all the same where that can be, and else by a block that tells when it comes back. For
+  // that the following holds at any time:
+  // a tensor that is out lies in a block that was the last to be passed that has these bytes, or
+  // the block is one of those that are late. A block is passed when its request is served from it,
+  // or from elsewhere; those that had its bytes before it are looked at in both cases, and if they
+  // are out they are late. So a request is served if its block is home, the ones that had its bytes
+  // before it are, and no late one has bytes in common with it.
+
+  private static final int FREE = 0;
+  private static final int LEASED = 1;
+  private static final int LINGERING = 2;
+  private static final int GIVEN_UP = 3;
+  private static final int GONE = 4;
+
+  // A step with a request that is larger than its place has the plan raised when it ends, and until
+  // then the heap serves what does not fit: of a step with larger sizes mostly all. The pages of
+  // the arena that no tensor lies in go back to the system at the first such request, so that not
+  // both are in memory. An arena does so once: where its plan is not raised after all, because the
+  // step was quite another, say, the steps after it do not wait for its pages again and again.
+
+  private static final Logger LOGGER = System.getLogger(StepArena.class.getName());
+
+  /** For a smaller arena no native library is loaded, unless sizes vary. */
+  private static final long MIN_DISCARDED_BYTES = 32L << 20;
+
+  private static final VarHandle STATE;
+
+  static {
+    try {
+      STATE = MethodHandles.lookup().findVarHandle(StepArena.class, "state", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** A block of an arena. */
+  public static final class PlannedBlock extends Block {
+    private long numberedStamp;
+    private long id;
+
+    PlannedBlock(
+        MemoryRegion region, long offset, long bytes, StepArena arena, Isolation isolation) {
+      super(region, offset, bytes, arena, isolation);
+    }
+
+    /** Of one that is not confined, because it is isolated: it is home by its state alone. */
+    @Override
+    protected int goHome() {
+      return 0;
+    }
+
+    @Override
+    protected void settle(int news) {
+      throw new IllegalStateException("a confined block has no news");
+    }
+
+    /** What is known of the use that came by an address; null if that has ended. */
+    public synchronized Chunk chunk(LongSupplier nextId) {
+      long stamp = stamp();
+      long bytes = bytesIn(stamp);
+      if (bytes < 0) {
+        return null;
+      }
+      if (numberedStamp != stamp) {
+        numberedStamp = stamp;
+        id = nextId.getAsLong();
+      }
+      return new Chunk(bytes, capacityBytes(), id);
+    }
+  }
+
+  private final StepSequence sequence;
+  private final StepPlan plan;
+  private final PlanMemory memory;
+  private final PlannedBlock[] blocks;
+
+  /** Whether its pages go before its memory does, for the library behind would keep them. */
+  private final boolean discardsAtEnd;
+
+  /** Whether the pages that are free are still to go when a request is too large. */
+  private boolean discards;
+
+  /** Made when the first address comes back. */
+  private volatile AddressTable addresses;
+
+  @SuppressWarnings("UnusedVariable") // through STATE
+  private int state;
+
+  private long firstBytes;
+  private Thread lessee;
+  private long steps;
+  private long lastStepNanos;
+  private long lastLookNanos;
+
+  /** The most bytes of a use before {@link Block#clearLargest} was called to look at others. */
+  private long largestBefore;
+
+  /** What the step asks for, from where it departed; null before. */
+  private LearningStep seen;
+
+  /** Of the step that departed, the next request. */
+  private int request;
+
+  // Blocks that are late, and the requests of which they are.
+  private int[] late = new int[4];
+  private int[] lateRequests = new int[4];
+  private int lateBlocks;
+
+  private StepArena(
+      StepSequence sequence,
+      StepPlan plan,
+      PlanMemory memory,
+      boolean discards,
+      Block[] taken,
+      Block[][] before) {
+    super(plan.recording().sizesBytes(), taken, before);
+    this.sequence = sequence;
+    this.plan = plan;
+    this.memory = memory;
+    this.discards = discards;
+    this.discardsAtEnd = discards && sequence.owner().source().isResident();
+    this.blocks = new PlannedBlock[plan.blocks()];
+    for (int block = 0; block < blocks.length; block++) {
+      long offset = plan.blockOffset(block);
+      blocks[block] =
+          new PlannedBlock(
+              memory.regionAt(offset),
+              memory.withinRegion(offset),
+              plan.blockBytes(block),
+              this,
+              sequence.owner().isolation());
+    }
+    for (int request = 0; request < taken.length; request++) {
+      taken[request] = blocks[plan.blockOf(request)];
+      before[request] = blocksOf(plan.before(request));
+    }
+    this.lastStepNanos = System.nanoTime();
+    this.lastLookNanos = lastStepNanos;
+  }
+
+  private Block[] blocksOf(int[] numbers) {
+    if (numbers == null) {
+      return null;
+    }
+    Block[] found = new Block[numbers.length];
+    for (int i = 0; i < numbers.length; i++) {
+      found[i] = blocks[numbers[i]];
+    }
+    return found;
+  }
+
+  /**
+   * A free arena.
+   *
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws IllegalStateException if the plan is larger than a region and has no place to cut
+   */
+  static StepArena reserve(StepSequence sequence, StepPlan plan, SubAllocator source) {
+    // Asked as a whole: else the first regions would be taken although the last cannot be had.
+    long bytes = PlanMemory.bytes(plan.offsets());
+    if (bytes > source.bytesAvailable()) {
+      throw SourceBesideHeap.refusal(source, bytes);
+    }
+    PlanMemory memory = PlanMemory.reserve(plan.offsets(), source);
+    StepArena made = null;
+    try {
+      boolean varies = sequence.varies();
+      boolean discards =
+          (varies || bytes >= MIN_DISCARDED_BYTES)
+              && !source.isGuarded()
+              && OperatingSystem.callsNativeSilently();
+      if (discards && varies && source.isResident()) {
+        // What smaller steps do not touch costs no memory then.
+        discardAll(memory);
+      }
+      int requests = plan.requests();
+      made =
+          new StepArena(
+              sequence, plan, memory, discards, new Block[requests], new Block[requests][]);
+      return made;
+    } finally {
+      if (made == null) {
+        memory.free();
+      }
+    }
+  }
+
+  /** Takes no heap but for the native call. */
+  private static void discardAll(PlanMemory memory) {
+    List<MemoryRegion> regions = memory.regions();
+    for (int i = 0; i < regions.size(); i++) {
+      discard(regions.get(i), 0, regions.get(i).sizeBytes());
+    }
+  }
+
+  private static void discard(MemoryRegion region, long from, long to) {
+    if (from >= to) {
+      return;
+    }
+    try {
+      region.discard(from, to - from);
+    } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
+      // Locked memory, say: then it is resident because somebody wants it so.
+      LOGGER.log(Level.DEBUG, "the arena of a step stays in memory", refused);
+    }
+  }
+
+  /** Gives back the pages that no tensor lies in, the first time. Threading: the owner. */
+  private void discardFree() {
+    if (!discards) {
+      return;
+    }
+    discards = false;
+    // What comes back meanwhile stays, and nothing goes out: that is up to this thread.
+    PlannedBlock[] out =
+        Arrays.stream(blocks)
+            .filter(block -> !block.isAtHome())
+            .sorted(Comparator.comparingLong(PlannedBlock::offset))
+            .toArray(PlannedBlock[]::new);
+    for (MemoryRegion region : memory.regions()) {
+      long end = 0;
+      for (PlannedBlock block : out) {
+        if (block.region() == region) {
+          discard(region, end, block.offset());
+          end = Math.max(end, block.offset() + block.capacityBytes());
+        }
+      }
+      discard(region, end, region.sizeBytes());
+    }
+  }
+
+  StepPlan plan() {
+    return plan;
+  }
+
+  long bytes() {
+    return memory.totalBytes();
+  }
+
+  /** Leases this arena for the calling thread, if it is free. Threading: any thread. */
+  boolean tryLease() {
+    return start(FREE);
+  }
+
+  /** Leases this arena if its last tensors have come back. Threading: any thread. */
+  boolean tryLeaseAgain() {
+    return start(LINGERING);
+  }
+
+  /**
+   * Makes an arena the calling thread's, if it is in a state and its blocks are home. If not, or if
+   * something is thrown, it stays in that state.
+   */
+  private boolean start(int before) {
+    if ((int) STATE.getOpaque(this) != before || !STATE.compareAndSet(this, before, LEASED)) {
+      return false;
+    }
+    boolean started = false;
+    try {
+      if (before == LINGERING && !allHome()) {
+        return false;
+      }
+      lessee = Thread.currentThread();
+      seen = null;
+      restart();
+      takeOwnership();
+      started = true;
+      return true;
+    } finally {
+      if (!started) {
+        STATE.setRelease(this, before);
+      }
+    }
+  }
+
+  /** Says the size of the first request. Threading: the owner. */
+  void begin(long bytes) {
+    firstBytes = bytes;
+  }
+
+  /** What {@link #begin} said of the last step. Threading: the thread that ended it. */
+  long firstBytes() {
+    return firstBytes;
+  }
+
+  // No bytes lie nowhere, so they are not planned, and a step that wants them goes on.
+
+  @Override
+  protected Block takeUnplanned(long bytes) {
+    if (bytes <= 0) {
+      return sequence.owner().takeShared(bytes, StepPlan.ALIGNMENT);
+    }
+    Block block = takeDeparted(bytes);
+    if (block == null) {
+      block = seen.takeUnplanned(bytes);
+      sequence.countDeparted();
+    } else {
+      seen.pass(bytes, plan.recording().end(request));
+    }
+    request++;
+    return block;
+  }
+
+  @Override
+  protected long takeUnplannedRaw(long bytes) {
+    if (bytes <= 0) {
+      return sequence.owner().takeSharedRaw(bytes);
+    }
+    // What is refused does not make the step depart.
+    Requests.totalBytes(bytes, HeaderDescriptor.FULL_BYTES);
+    Block block = takeDeparted(bytes);
+    long address;
+    if (block == null) {
+      address = seen.takeUnplannedRaw(bytes);
+      sequence.countDeparted();
+    } else {
+      address = block.openAsOwner(bytes);
+      seen.pass(bytes, plan.recording().end(request));
+    }
+    if (address != 0) {
+      request++;
+    }
+    return address;
+  }
+
+  /** The block of the next request of a step that departs or has departed; null for none. */
+  private Block takeDeparted(long bytes) {
+    if (seen == null) {
+      depart();
+    }
+    if (request >= plan.requests()) {
+      return null;
+    }
+    int block = plan.blockOf(request);
+    lookAtLate();
+    noteLate(block);
+    int[] before = plan.before(request);
+    if (before != null) {
+      for (int other : before) {
+        noteLate(other);
+      }
+    }
+    if (bytes > plan.recording().sizeBytes(request)) {
+      discardFree();
+      return null;
+    }
+    return isClear(block) ? blocks[block] : null;
+  }
+
+  /** Of the requests that were served as planned, the sizes are those of the blocks' last uses. */
+  private void depart() {
+    int served = served();
+    LearningStep learning = new LearningStep(sequence.owner(), sequence.kind());
+    for (int i = 0; i < served; i++) {
+      long bytes = blocks[plan.blockOf(i)].sizeBytes();
+      long most = plan.recording().sizeBytes(i);
+      learning.pass(Math.max(1, Math.min(bytes, most)), plan.recording().end(i));
+    }
+    // What takes heap is over: if there was none the step has not departed yet.
+    endPlan();
+    lateBlocks = 0;
+    request = served;
+    seen = learning;
+  }
+
+  /** Those that are still out live longer; the others are late no more. */
+  private void lookAtLate() {
+    int out = 0;
+    for (int i = 0; i < lateBlocks; i++) {
+      if (!blocks[late[i]].isAtHome()) {
+        seen.extend(lateRequests[i], request + 1);
+        late[out] = late[i];
+        lateRequests[out++] = lateRequests[i];
+      }
+    }
+    lateBlocks = out;
+  }
+
+  private void noteLate(int block) {
+    if (blocks[block].isAtHome() || isLate(block)) {
+      return;
+    }
+    if (lateBlocks == late.length) {
+      late = Arrays.copyOf(late, 2 * lateBlocks);
+      lateRequests = Arrays.copyOf(lateRequests, 2 * lateBlocks);
+    }
+    int its = request - 1;
+    while (plan.blockOf(its) != block) {
+      its--;
+    }
+    seen.extend(its, request + 1);
+    late[lateBlocks] = block;
+    lateRequests[lateBlocks++] = its;
+  }
+
+  private boolean isLate(int block) {
+    for (int i = 0; i < lateBlocks; i++) {
+      if (late[i] == block) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether no late block has bytes in common with this one, nor is it. */
+  private boolean isClear(int block) {
+    long begin = plan.blockOffset(block);
+    long end = begin + plan.blockBytes(block);
+    for (int i = 0; i < lateBlocks; i++) {
+      long lateBegin = plan.blockOffset(late[i]);
+      if (lateBegin < end && begin < lateBegin + plan.blockBytes(late[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
+  protected void releaseUnexpected(long address) {
+    Block block = find(address);
+    if (block == null || !block.closeRaw()) {
+      sequence.owner().releaseShared(address);
+    } else if (isMine()) {
+      expect(block);
+    }
+  }
+
+  /** Closes the block at an address; false if there is none of this arena that is out. */
+  boolean closeRaw(long address) {
+    Block block = find(address);
+    return block != null && block.closeRaw();
+  }
+
+  /** The block at an address that is out, or null. */
+  PlannedBlock find(long address) {
+    AddressTable table = addresses;
+    return (PlannedBlock) (table != null ? table : listAddresses()).find(address);
+  }
+
+  /** Two threads may do it at the same time, and come to the same result. */
+  private AddressTable listAddresses() {
+    Block[] requests = new Block[plan.requests()];
+    Arrays.setAll(requests, request -> blocks[plan.blockOf(request)]);
+    AddressTable made = new AddressTable(requests);
+    addresses = made;
+    return made;
+  }
+
+  @Override
+  public void end() {
+    if (!isMine()) {
+      STATE.setRelease(this, GIVEN_UP);
+      sequence.gaveUp(this);
+      return;
+    }
+    steps++;
+    lastStepNanos = System.nanoTime();
+    boolean departed = seen != null;
+    Recording recording = null;
+    try {
+      recording = departed ? seen.recording() : null;
+      if (lastStepNanos - lastLookNanos > sequence.lookNanos()) {
+        lastLookNanos = lastStepNanos;
+        sequence.used(plan, takeLargest(), lastStepNanos);
+      }
+    } finally {
+      endLease(departed);
+    }
+    sequence.ended(this, departed, recording);
+  }
+
+  /** Whatever is thrown on the way, the next step may have the arena. */
+  private void endLease(boolean departed) {
+    boolean home = false;
+    try {
+      dropOwnership();
+      lessee = null;
+      boolean whole = !departed && served() == plan.requests();
+      home = whole ? areHome(plan.last()) : allHome();
+    } finally {
+      STATE.setRelease(this, home ? FREE : LINGERING);
+    }
+  }
+
+  /** The most bytes of each block's uses since this was asked last. */
+  private long[] takeLargest() {
+    long[] most = new long[blocks.length];
+    for (int block = 0; block < most.length; block++) {
+      most[block] = blocks[block].largestBytes();
+      largestBefore = Math.max(largestBefore, most[block]);
+      blocks[block].clearLargest();
+    }
+    return most;
+  }
+
+  private boolean areHome(int[] numbers) {
+    for (int block : numbers) {
+      if (!blocks[block].isAtHome()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean allHome() {
+    for (Block block : blocks) {
+      if (!block.isAtHome()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether {@link #claim} would do it. Threading: any thread; true of the moment. */
+  boolean isReleasable() {
+    int now = (int) STATE.getAcquire(this);
+    return now == FREE || (now == LINGERING && allHome()) || isAbandoned();
+  }
+
+  /**
+   * Makes sure that no step has this arena or can have it, that no tensor is out, and that nobody
+   * is about to write to it, so that it can be freed. Threading: any thread.
+   */
+  boolean claim() {
+    return tryLease() || tryLeaseAgain() || tryTakeOver();
+  }
+
+  /** Of an arena that was given up: when its thread is here, or nowhere, it is not in a close. */
+  private boolean isAbandoned() {
+    Thread owner = lessee;
+    return (int) STATE.getAcquire(this) == GIVEN_UP
+        && (owner == null || owner == Thread.currentThread() || !owner.isAlive())
+        && allHome();
+  }
+
+  private boolean tryTakeOver() {
+    return isAbandoned() && STATE.compareAndSet(this, GIVEN_UP, LEASED);
+  }
+
+  /** If the calling thread had this arena until it was given up, it is not in a close now. */
+  void noteThread() {
+    if ((int) STATE.getAcquire(this) == GIVEN_UP && lessee == Thread.currentThread()) {
+      lessee = null;
+    }
+  }
+
+  /**
+   * Makes sure that no step has this arena or can have it, and that no tensor is out. Threading:
+   * any thread.
+   */
+  @Override
+  public boolean retire() {
+    return tryLease() || tryLeaseAgain() || ((int) STATE.getAcquire(this) == GIVEN_UP && allHome());
+  }
+
+  /** Undoes {@link #retire}. Threading: the thread that did it. */
+  @Override
+  public void reopen() {
+    if (isMine()) {
+      dropOwnership();
+      STATE.setRelease(this, FREE);
+    }
+  }
+
+  /**
+   * Ends every use and gives the memory back. Threading: the last to have it, and who closes the
+   * pool; the second waits for the first.
+   */
+  synchronized void free() {
+    if ((int) STATE.getAndSet(this, GONE) != GONE) {
+      try {
+        dropOwnership();
+        for (Block block : blocks) {
+          block.revoke();
+        }
+        if (discardsAtEnd) {
+          discardAll(memory);
+        }
+      } finally {
+        memory.free();
+      }
+    }
+  }
+
+  boolean isFree() {
+    return (int) STATE.getAcquire(this) == FREE;
+  }
+
+  /** When the last step ended. Threading: a guess while a step has it. */
+  long lastStepNanos() {
+    return lastStepNanos;
+  }
+
+  /** How many steps it served. Threading: a guess while a step has it. */
+  long steps() {
+    return steps;
+  }
+
+  /** Makes the memory resident as far as the system does so. */
+  void populate() {
+    memory.regions().forEach(MemoryRegion::populate);
+  }
+
+  /** Adds what stays to be known of an arena that is gone. */
+  void addUsesTo(PoolCounts counts) {
+    counts.largestBytes = Math.max(counts.largestBytes, largestBefore);
+    for (Block block : blocks) {
+      counts.uses += block.uses();
+      counts.largestBytes = Math.max(counts.largestBytes, block.largestBytes());
+    }
+  }
+
+  void addTo(PoolCounts counts) {
+    for (Block block : blocks) {
+      counts.add(block);
+    }
+    counts.peakBytes += bytes();
+    counts.largestBytes = Math.max(counts.largestBytes, largestBefore);
+  }
+
+  void clearLargest() {
+    largestBefore = 0;
+    for (Block block : blocks) {
+      block.clearLargest();
+    }
+  }
+}

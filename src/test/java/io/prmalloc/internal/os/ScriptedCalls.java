@@ -1,0 +1,100 @@
+package io.prmalloc.internal.os;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The real calls, some of which fail on order; keeps count of what is mapped. */
+final class ScriptedCalls implements NativeCalls {
+
+  private final NativeCalls real = Natives.calls();
+  final Map<Integer, Integer> madviseErrors = new HashMap<>();
+  int mmapError;
+  int munmapError;
+  int munmapsBeforeError;
+  long mappedBytes;
+
+  @Override
+  public int pageSizeBytes() {
+    return real.pageSizeBytes();
+  }
+
+  @Override
+  public long mmap(long lengthBytes) {
+    if (mmapError != 0) {
+      return -mmapError;
+    }
+    mappedBytes += lengthBytes;
+    return real.mmap(lengthBytes);
+  }
+
+  @Override
+  public int munmap(long address, long lengthBytes) {
+    if (munmapError != 0 && munmapsBeforeError-- == 0) {
+      return munmapError;
+    }
+    mappedBytes -= lengthBytes;
+    return real.munmap(address, lengthBytes);
+  }
+
+  @Override
+  public int madvise(long address, long lengthBytes, int advice) {
+    Integer error = madviseErrors.get(advice);
+    return error != null ? error : real.madvise(address, lengthBytes, advice);
+  }
+
+  @Override
+  public int mprotect(long address, long lengthBytes, int protection) {
+    return real.mprotect(address, lengthBytes, protection);
+  }
+
+  @Override
+  public long posixMemalign(long alignment, long bytes) {
+    return real.posixMemalign(alignment, bytes);
+  }
+
+  @Override
+  public void free(long address) {
+    real.free(address);
+  }
+
+  @Override
+  public long mallocUsableSize(long address) {
+    return real.mallocUsableSize(address);
+  }
+
+  @Override
+  public MallocCalls malloc(String libraryName) {
+    return real.malloc(libraryName);
+  }
+
+  @Override
+  public boolean mallocTrim() {
+    return real.mallocTrim();
+  }
+
+  @Override
+  public ResourceUsage usage(UsageScope scope) {
+    return real.usage(scope);
+  }
+
+  @Override
+  public long minorFaults(UsageScope scope) {
+    return real.minorFaults(scope);
+  }
+
+  @Override
+  public String errorText(int errorNumber) {
+    return real.errorText(errorNumber);
+  }
+
+  @Override
+  public ByteBuffer view(long address, long bytes) {
+    return real.view(address, bytes);
+  }
+
+  @Override
+  public long address(ByteBuffer buffer) {
+    return real.address(buffer);
+  }
+}
