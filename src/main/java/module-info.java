@@ -25,13 +25,12 @@ module io.prmalloc {
   exports io.prmalloc;
   exports io.prmalloc.arrow;
   exports io.prmalloc.djl;
-  exports io.prmalloc.jfr;
+  exports io.prmalloc.element;
   exports io.prmalloc.kept;
   exports io.prmalloc.lifetime;
   exports io.prmalloc.micrometer;
   exports io.prmalloc.netty;
   exports io.prmalloc.onnxruntime;
-  exports io.prmalloc.os;
   exports io.prmalloc.plan;
   exports io.prmalloc.plan.arena;
   exports io.prmalloc.plan.exact;
@@ -41,6 +40,10 @@ module io.prmalloc {
   exports io.prmalloc.tensor;
   exports io.prmalloc.tensor.wire;
   exports io.prmalloc.tensor.wire.proto;
+
+  // Everything else is in io.prmalloc.internal, for the command line at most.
+  exports io.prmalloc.internal.os to
+      io.prmalloc.cli;
 
   opens io.prmalloc.onnxruntime to
       com.sun.jna;

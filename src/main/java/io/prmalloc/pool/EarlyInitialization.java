@@ -48,7 +48,7 @@ final class EarlyInitialization {
     "pool.StepPacking",
     "pool.StepPlan",
     "pool.StepSequence",
-    "pool.Takeover",
+    "pool.SwitchOverMemory",
     "pool.TolerantObserver",
     "pool.FreeIndex",
     "pool.SlabFronts",

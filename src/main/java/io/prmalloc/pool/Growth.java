@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Growth {
 
-  // Under a limit a plan begins without memory (see Takeover), and may lose some again (see
+  // Under a limit a plan begins without memory (see SwitchOverMemory), and may lose some again (see
   // Reclaim). A request that would go outside for want of a block then has the block reserved
   // instead: it takes as much as the request would have taken anyway.
   //

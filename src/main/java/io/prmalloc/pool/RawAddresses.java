@@ -145,7 +145,7 @@ final class RawAddresses {
           bytes);
     }
     if (!block.closeRaw(stamp)) {
-      throw PoolBooks.notOurs(address);
+      throw PoolAccounting.notOurs(address);
     }
   }
 
@@ -166,14 +166,14 @@ final class RawAddresses {
         header,
         block.sizeBytes());
     if (!block.closeRaw(stamp)) {
-      throw PoolBooks.notOurs(address);
+      throw PoolAccounting.notOurs(address);
     }
   }
 
   /** An address with no header of ours in front. */
   private void releaseElsewhere(long address) {
     if (!elsewhere.test(address)) {
-      throw PoolBooks.notOurs(address);
+      throw PoolAccounting.notOurs(address);
     }
   }
 }

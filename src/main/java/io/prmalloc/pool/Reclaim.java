@@ -2,7 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
-import io.prmalloc.internal.lifecycle.RetiredBins;
+import io.prmalloc.internal.lifecycle.DrainingPlans;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.SubAllocator;
@@ -33,7 +33,7 @@ final class Reclaim {
   private final LiveHeap outside;
   private final SmallBlocks small;
   private final PlannedSteps steps;
-  private final RetiredBins retired;
+  private final DrainingPlans retired;
   private final Lock lifecycle;
 
   Reclaim(
@@ -42,7 +42,7 @@ final class Reclaim {
       LiveHeap outside,
       SmallBlocks small,
       PlannedSteps steps,
-      RetiredBins retired,
+      DrainingPlans retired,
       Lock lifecycle) {
     this.pool = pool;
     this.source = source;

@@ -4,13 +4,13 @@ import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.slab.SizeClasses;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.ImplicitSteps;
 import io.prmalloc.Allocator;
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.block.OutOfLine;
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
@@ -32,8 +32,8 @@ final class SlowPath {
 
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
-  private final PoolBooks books;
-  private final PoolWatch watch;
+  private final PoolAccounting books;
+  private final ObserverRegistry watch;
   private final ImplicitSteps steps;
   private final Replanner replanner;
   private final Growth growth;
@@ -42,8 +42,8 @@ final class SlowPath {
   SlowPath(
       TensorPoolAllocator pool,
       SmallBlocks small,
-      PoolBooks books,
-      PoolWatch watch,
+      PoolAccounting books,
+      ObserverRegistry watch,
       ImplicitSteps steps,
       Replanner replanner,
       Growth growth,
@@ -75,7 +75,7 @@ final class SlowPath {
    * @param bytes what was asked for
    * @param smallHeader bytes in front if it is a small block
    * @param largeHeader bytes in front if not; more than 0 for a raw address only
-   * @param depth {@link OutOfLine#DEPTH}
+   * @param depth {@link NoInline#DEPTH}
    * @throws OutOfNativeMemoryException if the memory is not to be had
    * @throws IllegalStateException if the pool is closed
    */
@@ -98,9 +98,9 @@ final class SlowPath {
             ? takeNear(bytes, alignment, smallHeader, largeHeader)
             : takeFurther(bytes, alignment, smallHeader, largeHeader);
     if (ready == null) {
-      return takeUnready(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
     }
-    return observers != null ? PoolWatch.tell(observers, ready, bytes, alignment) : ready;
+    return observers != null ? ObserverRegistry.tell(observers, ready, bytes, alignment) : ready;
   }
 
   /** What {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */

@@ -10,9 +10,9 @@ import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.PoolTrim;
 import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.internal.lifecycle.RetiredBins;
-import io.prmalloc.internal.lifecycle.Takeover;
-import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.lifecycle.DrainingPlans;
+import io.prmalloc.internal.lifecycle.SwitchOverMemory;
+import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.slab.SlabFronts;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
@@ -23,7 +23,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
-import io.prmalloc.internal.block.OutOfLine;
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
@@ -98,15 +98,15 @@ public final class TensorPoolAllocator implements Allocator {
   private volatile FreeIndex planned;
 
   private final LiveHeap outside;
-  private final PoolBooks books;
+  private final PoolAccounting books;
   private final AllocationLog log = new AllocationLog();
-  private final PoolWatch watch;
+  private final ObserverRegistry watch;
   private final RawAddresses raw;
   private final SlowPath slowPath;
-  private final Succession succession;
+  private final PlanSwitchOver succession;
   private final Replanner replanner;
   private final PlannedSteps steps;
-  private final Housekeeping housekeeping;
+  private final PoolMaintenance housekeeping;
 
   private volatile BinTable bins;
 
@@ -114,7 +114,7 @@ public final class TensorPoolAllocator implements Allocator {
   private volatile BinTable closedBins;
 
   private final ReentrantLock lifecycle = new ReentrantLock();
-  private final RetiredBins retired;
+  private final DrainingPlans retired;
   private volatile boolean closed;
 
   /** Whether all memory went, or was refused. Under the lifecycle's lock. */
@@ -132,10 +132,10 @@ public final class TensorPoolAllocator implements Allocator {
     this.memory = new DeferredFreeSubAllocator(builder.source());
     Executor executor = builder.executor() != null ? builder.executor() : ownExecutor;
     this.planner = builder.makePlanner(executor);
-    this.retired = new RetiredBins(lifecycle, executor);
+    this.retired = new DrainingPlans(lifecycle, executor);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
-    this.watch = new PoolWatch(NAME, outside, planner, lifecycle, this::observe);
+    this.watch = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
     this.small =
         new SmallBlocks(
             new SourceBesideHeap(memory, outside, true),
@@ -149,10 +149,10 @@ public final class TensorPoolAllocator implements Allocator {
     // An address with no header of ours in front may be one that was logged, or of a step.
     this.raw = new RawAddresses(this, directory, this::closeElsewhere);
     this.books =
-        new PoolBooks(source, small, outside, steps, directory, this::countedBins, retired);
+        new PoolAccounting(source, small, outside, steps, directory, this::countedBins, retired);
     this.succession =
-        new Succession(
-            this, builder, () -> new Takeover(source, outside, executor), retired, lifecycle);
+        new PlanSwitchOver(
+            this, builder, () -> new SwitchOverMemory(source, outside, executor), retired, lifecycle);
     this.replanner =
         new Replanner(
             watch,
@@ -168,7 +168,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.slowPath =
         new SlowPath(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
-    this.housekeeping = new Housekeeping(this, books, steps, small, outside, replanner, builder);
+    this.housekeeping = new PoolMaintenance(this, books, steps, small, outside, replanner, builder);
     begin(builder);
   }
 
@@ -310,7 +310,7 @@ public final class TensorPoolAllocator implements Allocator {
     PooledBlock found = index.removeFirst(bytes);
     long stamp = found == null ? 0 : found.claimAndBegin(bytes);
     Block block =
-        stamp != 0 ? found : takeForHandle(bytes, (int) DEFAULT_ALIGNMENT, OutOfLine.DEPTH);
+        stamp != 0 ? found : takeForHandle(bytes, (int) DEFAULT_ALIGNMENT, NoInline.DEPTH);
     return block.handle(bytes);
   }
 
@@ -334,7 +334,7 @@ public final class TensorPoolAllocator implements Allocator {
     FreeIndex index = alignment <= DEFAULT_ALIGNMENT ? plannedIndex() : FreeIndex.NONE;
     PooledBlock found = index.removeFirst(bytes);
     long stamp = found == null ? 0 : found.claimAndBegin(bytes);
-    Block block = stamp != 0 ? found : takeForHandle(bytes, (int) alignment, OutOfLine.DEPTH);
+    Block block = stamp != 0 ? found : takeForHandle(bytes, (int) alignment, NoInline.DEPTH);
     return block.handle(bytes);
   }
 
@@ -359,7 +359,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
-    return slowPath.take(bytes, alignment, smallHeader, largeHeader, OutOfLine.DEPTH);
+    return slowPath.take(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
   }
 
   /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */

@@ -1,7 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.internal.lifecycle.ReplanSettings;
-import io.prmalloc.internal.lifecycle.Upkeep;
+import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.internal.poolplan.PlanChoice;
 import io.prmalloc.internal.steps.StepSettings;
 import io.prmalloc.Isolation;
@@ -43,8 +43,8 @@ public final class TensorPoolBuilder {
   private PoolPolicies policies;
   private boolean replan = true;
   private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
-  private Upkeep.Starter upkeep = Upkeep::start;
-  private Succession.Chooser chooser = PlanChoice::best;
+  private Maintenance.Starter upkeep = Maintenance::start;
+  private PlanSwitchOver.Chooser chooser = PlanChoice::best;
   private KeptPlan kept;
   private boolean keptIfUsable;
   private StepSettings steps = StepSettings.DEFAULTS;
@@ -91,20 +91,20 @@ public final class TensorPoolBuilder {
     return this;
   }
 
-  Succession.Chooser chooser() {
+  PlanSwitchOver.Chooser chooser() {
     return chooser;
   }
 
-  TensorPoolBuilder chooser(Succession.Chooser value) {
+  TensorPoolBuilder chooser(PlanSwitchOver.Chooser value) {
     chooser = value;
     return this;
   }
 
-  Upkeep.Starter upkeep() {
+  Maintenance.Starter upkeep() {
     return upkeep;
   }
 
-  TensorPoolBuilder upkeep(Upkeep.Starter value) {
+  TensorPoolBuilder upkeep(Maintenance.Starter value) {
     upkeep = value;
     return this;
   }

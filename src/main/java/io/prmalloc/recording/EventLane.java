@@ -1,6 +1,6 @@
 package io.prmalloc.recording;
 
-import io.prmalloc.internal.block.OutOfLine;
+import io.prmalloc.internal.block.NoInline;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -154,7 +154,7 @@ final class EventLane extends LanePadding {
     }
     long latest = latest(newest);
     if (latest != stamp || caller != lastCaller) {
-      at = mark(at, caller, latest, OutOfLine.DEPTH);
+      at = mark(at, caller, latest, NoInline.DEPTH);
     }
     put(at, what, value);
     STAMP.setRelease(this, latest + 1);
@@ -171,7 +171,7 @@ final class EventLane extends LanePadding {
     return latest;
   }
 
-  /** Says what is to be said before an event; out of line: see {@link OutOfLine}. */
+  /** Says what is to be said before an event; out of line: see {@link NoInline}. */
   private long mark(long at, Thread caller, long latest, int depth) {
     if (depth > 0) {
       return mark(at, caller, latest, depth - 1);

@@ -1,6 +1,6 @@
 package io.prmalloc.recording;
 
-import io.prmalloc.internal.block.OutOfLine;
+import io.prmalloc.internal.block.NoInline;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
@@ -157,10 +157,10 @@ public final class Recorder implements Recording {
 
   private long add(int what, long value) {
     long id = lanes.add(what, value);
-    return id >= 0 ? id : addSlowly(what, value, OutOfLine.DEPTH);
+    return id >= 0 ? id : addSlowly(what, value, NoInline.DEPTH);
   }
 
-  /** Out of line: see {@link OutOfLine}. */
+  /** Out of line: see {@link NoInline}. */
   private long addSlowly(int what, long value, int depth) {
     if (depth > 0) {
       return addSlowly(what, value, depth - 1);

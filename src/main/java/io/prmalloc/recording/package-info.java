@@ -7,7 +7,7 @@
  * to this package alone. On the way to the file events go through {@code EventLanes}, and {@code
  * EventOrder} brings them together.
  *
- * <p>May use: the JDK, Agrona, {@code OutOfLine}.
+ * <p>May use: the JDK, Agrona, {@code NoInline}.
  *
  * <p>Conventions: what calls the recorder stands on an allocator's way, so no method it calls
  * allocates heap, and none waits for another thread where there are not more threads than lanes and

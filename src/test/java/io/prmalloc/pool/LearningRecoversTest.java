@@ -75,7 +75,7 @@ class LearningRecoversTest {
     }
   }
 
-  private TensorPoolAllocator pool(Succession.Chooser chooser) {
+  private TensorPoolAllocator pool(PlanSwitchOver.Chooser chooser) {
     PlannerSettings settings =
         PlannerSettings.DEFAULTS.withStartStep(0).withStableSteps(1).withRetrySeconds(0);
     Executor executor =

@@ -1,7 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.internal.lifecycle.ReplanSettings;
-import io.prmalloc.internal.lifecycle.Upkeep;
+import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.Allocation;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
@@ -28,7 +28,7 @@ final class ReplanSimulation {
   /** The idle time. */
   static final int IDLE_STEPS = 64;
 
-  private static final int LOOK_STEPS = IDLE_STEPS / WasteWatch.LOOKS;
+  private static final int LOOK_STEPS = IDLE_STEPS / OverProvisionMonitor.LOOKS;
   private static final int STEPS = 3000;
   private static final int TENSORS = 30;
   private static final int ALIVE = 4;
@@ -126,7 +126,7 @@ final class ReplanSimulation {
   record Cost(int replans, double missedPercent, double extraPercent, int slowest) {}
 
   private final SubAllocator source = SubAllocator.mmap(MmapOptions.DEFAULT);
-  private final List<Upkeep.Target> targets = new ArrayList<>();
+  private final List<Maintenance.Target> targets = new ArrayList<>();
   private final Map<Long, Long> aloneBytes = new LinkedHashMap<>();
   private final ReplanSettings settings;
 
@@ -226,7 +226,7 @@ final class ReplanSimulation {
           live.poll().close();
         }
         if (i == lookAt) {
-          targets.forEach(Upkeep.Target::look);
+          targets.forEach(Maintenance.Target::look);
         }
       }
       live.forEach(Allocation::close);

@@ -3,7 +3,7 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.lifecycle.Upkeep;
+import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
@@ -33,7 +33,7 @@ class ShrinkTest {
   private static final int LARGE_BYTES = 3_000_000;
 
   private final SubAllocator source = SubAllocator.direct();
-  private final List<Upkeep.Target> targets = new ArrayList<>();
+  private final List<Maintenance.Target> targets = new ArrayList<>();
   private final TensorPoolAllocator pool = newPool(source);
 
   private TensorPoolAllocator newPool(SubAllocator memory) {
@@ -70,7 +70,7 @@ class ShrinkTest {
 
   /** Steps for as long as so many idle times; looks are between steps and within them. */
   private void run(int idleTimes, int... sizes) {
-    for (int look = 0; look < idleTimes * WasteWatch.LOOKS; look++) {
+    for (int look = 0; look < idleTimes * OverProvisionMonitor.LOOKS; look++) {
       for (int i = 0; i < 20; i++) {
         step(pool, sizes);
       }
@@ -80,7 +80,7 @@ class ShrinkTest {
         assertEquals(
             sizes[0] + sizes[1] + sizes[2],
             first.sizeBytes() + second.sizeBytes() + third.sizeBytes());
-        targets.forEach(Upkeep.Target::look);
+        targets.forEach(Maintenance.Target::look);
       }
     }
   }
@@ -129,11 +129,11 @@ class ShrinkTest {
     Arrays.fill(small, 160_000);
     int[] large = Arrays.copyOf(small, 81);
     large[80] = LARGE_BYTES;
-    for (int i = 0; i < idleTimes * WasteWatch.LOOKS; i++) {
+    for (int i = 0; i < idleTimes * OverProvisionMonitor.LOOKS; i++) {
       for (int step = 0; step < 20; step++) {
         step(pool, step % everySteps == 0 ? large : small);
       }
-      targets.forEach(Upkeep.Target::look);
+      targets.forEach(Maintenance.Target::look);
     }
   }
 
@@ -171,7 +171,7 @@ class ShrinkTest {
       threads[i].join();
       threads[i] = null;
     }
-    targets.forEach(Upkeep.Target::look);
+    targets.forEach(Maintenance.Target::look);
     for (WeakReference<Thread> thread : ended) {
       for (int i = 0; i < 50 && !thread.refersTo(null); i++) {
         System.gc();
@@ -191,7 +191,7 @@ class ShrinkTest {
   void shouldKeepThePlanWhenNobodyUsesThePool() {
     warmUp(MODEL_A);
     for (int look = 0; look < 100; look++) {
-      targets.forEach(Upkeep.Target::look);
+      targets.forEach(Maintenance.Target::look);
     }
     step(pool, PART_OF_A);
     for (int i = 0; i < 50; i++) {
@@ -261,20 +261,20 @@ class ShrinkTest {
     pool.allocate(100).close();
     Allocation out = pool.allocate(10_000);
     long both = source.bytesReserved();
-    for (int look = 0; look < WasteWatch.LOOKS; look++) {
-      targets.forEach(Upkeep.Target::look);
+    for (int look = 0; look < OverProvisionMonitor.LOOKS; look++) {
+      targets.forEach(Maintenance.Target::look);
     }
     pool.allocate(100).close();
-    targets.forEach(Upkeep.Target::look);
+    targets.forEach(Maintenance.Target::look);
     assertEquals(both, source.bytesReserved(), "used again");
-    for (int look = 0; look < WasteWatch.LOOKS; look++) {
-      targets.forEach(Upkeep.Target::look);
+    for (int look = 0; look < OverProvisionMonitor.LOOKS; look++) {
+      targets.forEach(Maintenance.Target::look);
     }
     long one = source.bytesReserved();
     assertTrue(one > 0 && one < both, "the other has something out");
     out.close();
-    for (int look = 0; look <= WasteWatch.LOOKS; look++) {
-      targets.forEach(Upkeep.Target::look);
+    for (int look = 0; look <= OverProvisionMonitor.LOOKS; look++) {
+      targets.forEach(Maintenance.Target::look);
     }
     assertEquals(0, source.bytesReserved());
     pool.allocate(100).close();

@@ -94,7 +94,7 @@ public abstract class Block extends CacheLinePadding {
    * Each access to a byte buffer calls a method whose result has one of these classes, and the JIT
    * inlines no such call while the class is not loaded. Often nothing loads it but the JIT, when it
    * compiles that method itself; and then it depends on the moment of compilation whether a user's
-   * try has a call in it (see OutOfLine).
+   * try has a call in it (see NoInline).
    */
   private static void letViewsBeInlined() {
     load("jdk.internal.misc.ScopedMemoryAccess$Scope"); // Java 17
@@ -141,7 +141,7 @@ public abstract class Block extends CacheLinePadding {
 
   // The views are made once per block: no garbage. The byte buffer is made with the block, for to
   // make it at the first look would be a call in the middle of a user's try that may fail, and its
-  // handler would put the handle on the heap (see OutOfLine). It is adjusted when a use through a
+  // handler would put the handle on the heap (see NoInline). It is adjusted when a use through a
   // handle begins, before the state says so by a release store: whoever sees the handle's stamp in
   // the state sees the limit too, though a buffer's fields are neither final nor volatile. Agrona's
   // buffer, which most never ask for, is made and adjusted at the first look; the stamp for which
@@ -523,7 +523,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   // How a use begins. Sizes and view are often those of the use before. Where they are not, what is
-  // to do is a call (see OutOfLine).
+  // to do is a call (see NoInline).
 
   /**
    * Claims the block and begins a use, as {@link #claim()} and {@link #begin} do. Not of a block
@@ -536,7 +536,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final long claimAndBegin(long bytes) {
     long seen = stamp();
-    return isAsFor(bytes) ? reopen(seen) : claimAndPrepare((int) bytes, OutOfLine.DEPTH);
+    return isAsFor(bytes) ? reopen(seen) : claimAndPrepare((int) bytes, NoInline.DEPTH);
   }
 
   /** Begins a use that is like the one before, if the block is still in a state that was seen. */
@@ -569,7 +569,7 @@ public abstract class Block extends CacheLinePadding {
   public final long begin(int bytes) {
     long stamp = nextStamp(bytes);
     if (!isAsFor(bytes)) {
-      prepare(bytes, OutOfLine.DEPTH);
+      prepare(bytes, NoInline.DEPTH);
     }
     return publish(stamp);
   }
@@ -605,7 +605,7 @@ public abstract class Block extends CacheLinePadding {
     long stamp = nextStamp(headerBytes + size);
     long wanted = extentOf(size, headerBytes);
     if (extent != wanted) {
-      resize(wanted, OutOfLine.DEPTH);
+      resize(wanted, NoInline.DEPTH);
     }
     return publish(stamp);
   }
@@ -624,7 +624,7 @@ public abstract class Block extends CacheLinePadding {
     long free = state;
     if (isConfined(free)) {
       if (extent != bytes) {
-        resize(bytes, OutOfLine.DEPTH);
+        resize(bytes, NoInline.DEPTH);
       }
       publish(allocated(free));
     } else {
@@ -755,7 +755,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   // How a use ends. Each question that was never answered with "no" is fifty bytes of machine code
-  // on the way of every handle (see OutOfLine), so the first one is the one that most uses need.
+  // on the way of every handle (see NoInline), so the first one is the one that most uses need.
 
   /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
   private boolean end(long stamp) {
@@ -773,7 +773,7 @@ public abstract class Block extends CacheLinePadding {
   private void recycle() {
     int news = goHome();
     if (news != 0) {
-      settleOutOfLine(news, OutOfLine.DEPTH);
+      settleOutOfLine(news, NoInline.DEPTH);
     }
   }
 
@@ -785,7 +785,7 @@ public abstract class Block extends CacheLinePadding {
     }
   }
 
-  /** Where there would be too much code with it: see {@link OutOfLine}. */
+  /** Where there would be too much code with it: see {@link NoInline}. */
   private void recycleOutOfLine(int depth) {
     if (depth > 0) {
       recycleOutOfLine(depth - 1);
@@ -813,7 +813,7 @@ public abstract class Block extends CacheLinePadding {
 
   /** Of a use after which the closer has something to do before the block is free. */
   private boolean endOver(long stamp) {
-    return (stamp & ISOLATED) == 0 ? endObserved(stamp) : endIsolated(stamp, OutOfLine.DEPTH);
+    return (stamp & ISOLATED) == 0 ? endObserved(stamp) : endIsolated(stamp, NoInline.DEPTH);
   }
 
   /** From over to free. */
@@ -830,7 +830,7 @@ public abstract class Block extends CacheLinePadding {
     }
     tellOfEnd();
     comeHome();
-    recycleOutOfLine(OutOfLine.DEPTH);
+    recycleOutOfLine(NoInline.DEPTH);
     return true;
   }
 
@@ -930,7 +930,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private UnsafeBuffer adjustUnsafeView(UnsafeBuffer existing, long stamp, int bytes) {
-    UnsafeBuffer buffer = existing != null ? existing : newUnsafeView(OutOfLine.DEPTH);
+    UnsafeBuffer buffer = existing != null ? existing : newUnsafeView(NoInline.DEPTH);
     wrap(buffer, region.address() + offset, bytes);
     UNSAFE_VIEW_STAMP.setRelease(this, stamp);
     return buffer;
@@ -946,7 +946,7 @@ public abstract class Block extends CacheLinePadding {
     }
   }
 
-  /** Out of line, for it is what warm-up does at every look: see {@link OutOfLine}. */
+  /** Out of line, for it is what warm-up does at every look: see {@link NoInline}. */
   private UnsafeBuffer newUnsafeView(int depth) {
     if (depth > 0) {
       return newUnsafeView(depth - 1);

@@ -42,7 +42,7 @@ public final class ChunkIndex extends FreeIndex {
   /** Plain, as the words: nearly right is enough. */
   private int looks;
 
-  private final Shares shares;
+  private final InitialPartition shares;
   private final Stripes stripes;
 
   /** By stripe, the other from which it last got something: where to look first. Plain. */
@@ -78,7 +78,7 @@ public final class ChunkIndex extends FreeIndex {
         stripes);
     numbers.noteIn(this);
     this.stripes = stripes;
-    this.shares = new Shares(shareCount, stripes);
+    this.shares = new InitialPartition(shareCount, stripes);
     this.sources = new int[stripes.count()];
     Arrays.setAll(sources, stripe -> stripe);
     this.idle = new long[stripes.count() * words];
@@ -93,7 +93,7 @@ public final class ChunkIndex extends FreeIndex {
   public boolean giveShare(boolean further) {
     int stripe = stripe();
     int share = shares.next(stripe, further);
-    if (share == Shares.NONE) {
+    if (share == InitialPartition.NONE) {
       return false;
     }
     Arrays.stream(blocks, (share * shareWords) << 6, ((share + 1) * shareWords) << 6)

@@ -3,7 +3,7 @@ package io.prmalloc.internal.freelist;
 import static io.prmalloc.internal.freelist.BlockNumbers.wordAt;
 
 import io.prmalloc.internal.block.Stripes;
-import io.prmalloc.internal.block.OutOfLine;
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -217,7 +217,7 @@ public class FreeIndex {
 
   // Methods on the fast path have at most 35 bytes of bytecode, because more is not inlined where
   // the JIT takes the caller for cold, as it does in the handler of a try-with-resources; the
-  // user's handle then costs heap (see OutOfLine). HandleGarbageTest fails if one has more.
+  // user's handle then costs heap (see NoInline). HandleGarbageTest fails if one has more.
 
   /** The stripe of the calling thread. */
   final int stripe() {
@@ -271,11 +271,11 @@ public class FreeIndex {
     if ((Stripes.callerNumber() & stripeMask) == stripe) {
       local[at] |= bit;
     } else {
-      noteRemote(at, bit, OutOfLine.DEPTH);
+      noteRemote(at, bit, NoInline.DEPTH);
     }
   }
 
-  /** Out of line, or there would be too much code on the way of every close: see OutOfLine. */
+  /** Out of line, or there would be too much code on the way of every close: see NoInline. */
   private void noteRemote(int at, long bit, int depth) {
     if (depth > 0) {
       noteRemote(at, bit, depth - 1);

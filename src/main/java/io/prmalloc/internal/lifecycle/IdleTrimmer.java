@@ -119,6 +119,6 @@ public final class IdleTrimmer implements Runnable {
 
   /** Returns when the thread has ended, or at once on that thread. After {@link #stop}. */
   public void join() {
-    Upkeep.join(thread);
+    Maintenance.join(thread);
   }
 }

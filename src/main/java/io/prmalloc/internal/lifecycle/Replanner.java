@@ -2,7 +2,7 @@ package io.prmalloc.internal.lifecycle;
 
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.block.PoolCounts;
-import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
@@ -29,7 +29,7 @@ public final class Replanner {
   // burst of a few hundred odd requests changes nothing. A step now and then that misses a little,
   // as with a new image size once in a while, stays under the threshold.
   //
-  // What else may be wrong with a plan, that it holds too much, WasteWatch sees, and asks for a
+  // What else may be wrong with a plan, that it holds too much, OverProvisionMonitor sees, and asks for a
   // plan that is smaller.
   //
   // Then statistics are collected again, by a planner of its own that hears of every request
@@ -67,7 +67,7 @@ public final class Replanner {
   private static final Logger LOGGER = System.getLogger(Replanner.class.getName());
   private static final int MAX_PATIENCE = 1 << 16;
 
-  private final PoolWatch watch;
+  private final ObserverRegistry watch;
   private final PlannerSettings settings;
   private final ReplanSettings when;
   private final Executor executor;
@@ -93,7 +93,7 @@ public final class Replanner {
    * @param planned told of the new plan, on the executor; false if there is no memory for it
    */
   public Replanner(
-      PoolWatch watch,
+      ObserverRegistry watch,
       PlannerSettings settings,
       ReplanSettings when,
       Executor executor,

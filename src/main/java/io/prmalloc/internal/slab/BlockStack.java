@@ -7,7 +7,7 @@ import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.block.OutOfLine;
+import io.prmalloc.internal.block.NoInline;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -120,10 +120,10 @@ abstract class BlockStack implements Retirable {
       return null;
     }
     PooledBlock block = blocks[index];
-    return block != null ? block : makeOutOfLine(index, OutOfLine.DEPTH);
+    return block != null ? block : makeOutOfLine(index, NoInline.DEPTH);
   }
 
-  /** {@link #make} out of line: see {@link OutOfLine}. */
+  /** {@link #make} out of line: see {@link NoInline}. */
   private PooledBlock makeOutOfLine(int index, int depth) {
     return depth > 0 ? makeOutOfLine(index, depth - 1) : make(index);
   }

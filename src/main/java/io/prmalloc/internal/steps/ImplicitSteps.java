@@ -1,6 +1,6 @@
 package io.prmalloc.internal.steps;
 
-import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.lifetime.StepMemory;
@@ -168,7 +168,7 @@ public final class ImplicitSteps {
 
   private final PlannedSteps owner;
   private final PlannedSteps.Pool pool;
-  private final PoolWatch watch;
+  private final ObserverRegistry watch;
   private final boolean enabled;
   private final StepKinds kinds;
   private final ImplicitStepObserver observer = new ImplicitStepObserver(this);
@@ -203,7 +203,7 @@ public final class ImplicitSteps {
   /** Whether a step that opens is of any interest. */
   private volatile boolean active;
 
-  ImplicitSteps(PlannedSteps owner, PlannedSteps.Pool pool, PoolWatch watch, boolean enabled) {
+  ImplicitSteps(PlannedSteps owner, PlannedSteps.Pool pool, ObserverRegistry watch, boolean enabled) {
     this.owner = owner;
     this.pool = pool;
     this.watch = watch;

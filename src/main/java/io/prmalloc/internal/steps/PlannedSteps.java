@@ -3,7 +3,7 @@ package io.prmalloc.internal.steps;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.extent.LiveHeap;
-import io.prmalloc.internal.observe.PoolWatch;
+import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.pool.StepStats;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.Isolation;
@@ -79,7 +79,7 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   public PlannedSteps(
       Pool pool,
-      PoolWatch watch,
+      ObserverRegistry watch,
       SubAllocator source,
       LiveHeap outside,
       Executor executor,

@@ -19,12 +19,12 @@ import java.util.stream.Stream;
  *
  * <p>Threading: as each method says.
  */
-public final class RetiredBins {
+public final class DrainingPlans {
 
   // A table is here before the next one serves, or an address in it would be nobody's for a moment.
   // So for that moment it is in both places, and whoever counts says what serves.
 
-  private static final Logger LOGGER = System.getLogger(RetiredBins.class.getName());
+  private static final Logger LOGGER = System.getLogger(DrainingPlans.class.getName());
 
   /** The pool's lifecycle. */
   private static final List<BinTable> NONE = List.of();
@@ -44,7 +44,7 @@ public final class RetiredBins {
   /**
    * @param executor frees what is home
    */
-  public RetiredBins(Lock lifecycle, Executor executor) {
+  public DrainingPlans(Lock lifecycle, Executor executor) {
     this.lock = lifecycle;
     this.executor = executor;
   }

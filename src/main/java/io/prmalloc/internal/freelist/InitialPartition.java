@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Threading: any thread; each part is given once.
  */
-final class Shares {
+final class InitialPartition {
 
   /** More than any number. */
   static final int NONE = Integer.MAX_VALUE;
@@ -23,7 +23,7 @@ final class Shares {
   /**
    * @param count how many there are
    */
-  Shares(int count, Stripes stripes) {
+  InitialPartition(int count, Stripes stripes) {
     this.count = count;
     has = new boolean[stripes.count()];
   }

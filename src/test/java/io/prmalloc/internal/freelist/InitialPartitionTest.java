@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** How an arena's blocks are divided among the threads that a plan is for, and where they lie. */
-class BlockSharesTest {
+class InitialPartitionTest {
 
   private static List<PooledBlock> chunks(int... blocks) {
     return IntStream.range(0, blocks.length)
@@ -92,13 +92,13 @@ class BlockSharesTest {
   @Test
   void shouldGiveAShareToEachStripeAndTheRestToWhoeverNeedsMore() {
     Stripes stripes = new Stripes(4);
-    Shares shares = new Shares(3, stripes);
+    InitialPartition shares = new InitialPartition(3, stripes);
     assertEquals(0, shares.next(2, false));
-    assertEquals(Shares.NONE, shares.next(2, false), "it has one");
+    assertEquals(InitialPartition.NONE, shares.next(2, false), "it has one");
     assertEquals(1, shares.next(0, false));
     assertEquals(2, shares.next(2, true));
-    assertEquals(Shares.NONE, shares.next(1, false), "none is left");
-    assertEquals(Shares.NONE, shares.next(2, true));
+    assertEquals(InitialPartition.NONE, shares.next(1, false), "none is left");
+    assertEquals(InitialPartition.NONE, shares.next(2, true));
   }
 
   @Test

@@ -6,7 +6,7 @@ package io.prmalloc.internal.block;
  *
  * <p>Threading: stateless.
  */
-public final class OutOfLine {
+public final class NoInline {
 
   // A handle costs no heap only if the JIT inlines Allocator.allocate and Allocation.close into the
   // method that uses them. It does so unless they were compiled before into too much machine code:
@@ -35,5 +35,5 @@ public final class OutOfLine {
   /** What to call a method with that calls itself until it is 0: deeper than the JIT inlines. */
   public static final int DEPTH = 3;
 
-  private OutOfLine() {}
+  private NoInline() {}
 }

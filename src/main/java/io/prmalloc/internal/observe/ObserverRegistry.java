@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: any thread.
  */
-public final class PoolWatch {
+public final class ObserverRegistry {
 
   // Nothing on the fast path asks whether there are observers. Instead that path finds nothing
   // while there are some (TensorPoolAllocator.allocate, SlabClass.observe), so that every request
@@ -72,7 +72,7 @@ public final class PoolWatch {
   private volatile LeakDetector leaks;
   private volatile boolean closed;
 
-  public PoolWatch(String name, LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+  public ObserverRegistry(String name, LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
     this.name = name;
     this.outside = outside;
     this.planner = planner;

@@ -7,7 +7,7 @@ import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.internal.lifecycle.RetiredBins;
+import io.prmalloc.internal.lifecycle.DrainingPlans;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.internal.steps.StepArena;
@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: any thread.
  */
-final class PoolBooks {
+final class PoolAccounting {
 
   // Nothing is written down when memory goes out or comes back: blocks count their own uses, and
   // know the bytes of the current one. So every answer is a walk over the blocks, or a look at one.
@@ -50,21 +50,21 @@ final class PoolBooks {
   private final PlannedSteps steps;
   private final AddressDirectory directory;
   private final Supplier<BinTable> bins;
-  private final RetiredBins retired;
+  private final DrainingPlans retired;
 
   private long usesBeforeClear;
 
   /**
    * @param bins the bins that count, also after they were closed; gives null before there are any
    */
-  PoolBooks(
+  PoolAccounting(
       SubAllocator source,
       SmallBlocks small,
       LiveHeap outside,
       PlannedSteps steps,
       AddressDirectory directory,
       Supplier<BinTable> bins,
-      RetiredBins retired) {
+      DrainingPlans retired) {
     this.source = source;
     this.small = small;
     this.outside = outside;

@@ -13,14 +13,14 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Threading: any thread.
  */
-public final class Upkeep {
+public final class Maintenance {
 
   // What costs a pool nothing on its way must be found by somebody who looks. A thread of its own
   // would be much for a pool that lives for a moment, so there is one for all; it is there while
   // some pool is, and holds each by a weak reference: one that was forgotten is not looked at
   // again.
 
-  private static final Logger LOGGER = System.getLogger(Upkeep.class.getName());
+  private static final Logger LOGGER = System.getLogger(Maintenance.class.getName());
 
   /** Under the lock of this class; null while nobody is looked after. */
   private static Worker worker;
@@ -45,7 +45,7 @@ public final class Upkeep {
       Thread made = new Thread(work, "prmalloc-upkeep");
       made.setDaemon(true);
       // It may outlive the pool that was first, and must not keep what that one's maker loads from.
-      made.setContextClassLoader(Upkeep.class.getClassLoader());
+      made.setContextClassLoader(Maintenance.class.getClassLoader());
       thread = made;
       return made;
     }
@@ -75,7 +75,7 @@ public final class Upkeep {
   private Future<?> looks;
   private boolean stopped;
 
-  private Upkeep(Target target, Worker user) {
+  private Maintenance(Target target, Worker user) {
     this.target = new WeakReference<>(target);
     this.user = user;
   }
@@ -86,11 +86,11 @@ public final class Upkeep {
    * @param target held weakly
    */
   public static Runnable start(Target target, Duration period) {
-    synchronized (Upkeep.class) {
+    synchronized (Maintenance.class) {
       if (worker == null) {
         worker = new Worker();
       }
-      Upkeep upkeep = new Upkeep(target, worker);
+      Maintenance upkeep = new Maintenance(target, worker);
       upkeep.schedule(period.toNanos());
       worker.users++;
       return upkeep::stop;
@@ -138,7 +138,7 @@ public final class Upkeep {
   /** Returns when the thread that went with the last who was looked after has ended. */
   public static void join() {
     Thread last;
-    synchronized (Upkeep.class) {
+    synchronized (Maintenance.class) {
       last = ending;
       ending = null;
     }

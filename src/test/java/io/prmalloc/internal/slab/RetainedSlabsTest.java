@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Exhausted slabs that stay with a thread because others close what it takes. */
-class RestingSlabsTest extends SlotFixture {
+class RetainedSlabsTest extends SlotFixture {
 
   private static final int SPARE_SLOTS = SlabClass.spareSlots(BYTES);
 

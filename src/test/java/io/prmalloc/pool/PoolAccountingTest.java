@@ -21,7 +21,7 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /** What the pool knows of its memory, beyond the allocators' contract. */
-class PoolBooksTest {
+class PoolAccountingTest {
 
   private static final int MIB = 1 << 20;
 

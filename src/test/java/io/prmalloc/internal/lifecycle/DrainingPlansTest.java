@@ -12,10 +12,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class RetiredBinsTest {
+class DrainingPlansTest {
 
   private final ReentrantLock lifecycle = new ReentrantLock();
-  private final RetiredBins retired = new RetiredBins(lifecycle, Runnable::run);
+  private final DrainingPlans retired = new DrainingPlans(lifecycle, Runnable::run);
   private final BinTable table = Buffers.table(false, 2);
   private final PooledBlock out = Buffers.claim(table, Buffers.bytesOf(0));
 

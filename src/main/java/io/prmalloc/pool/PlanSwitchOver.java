@@ -1,8 +1,8 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.internal.arena.BinTable;
-import io.prmalloc.internal.lifecycle.RetiredBins;
-import io.prmalloc.internal.lifecycle.Takeover;
+import io.prmalloc.internal.lifecycle.DrainingPlans;
+import io.prmalloc.internal.lifecycle.SwitchOverMemory;
 import io.prmalloc.internal.poolplan.PlanChoice;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.OutOfNativeMemoryException;
@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: any thread.
  */
-final class Succession {
+final class PlanSwitchOver {
 
   /** {@link PlanChoice#best}, or what a test puts in its place. */
   interface Chooser {
@@ -27,8 +27,8 @@ final class Succession {
   }
 
   private final TensorPoolAllocator pool;
-  private final Supplier<Takeover> takeovers;
-  private final RetiredBins retired;
+  private final Supplier<SwitchOverMemory> takeovers;
+  private final DrainingPlans retired;
   private final Lock lifecycle;
   private final Chooser chooser;
   private final double maxOversize;
@@ -36,11 +36,11 @@ final class Succession {
   /** What competes. */
   private volatile PoolPolicies policies;
 
-  Succession(
+  PlanSwitchOver(
       TensorPoolAllocator pool,
       TensorPoolBuilder builder,
-      Supplier<Takeover> takeovers,
-      RetiredBins retired,
+      Supplier<SwitchOverMemory> takeovers,
+      DrainingPlans retired,
       Lock lifecycle) {
     this.pool = pool;
     this.takeovers = takeovers;
@@ -108,7 +108,7 @@ final class Succession {
   private void adopt(KeptPool kept) {
     lifecycle.lock();
     try {
-      Takeover takeover = takeovers.get();
+      SwitchOverMemory takeover = takeovers.get();
       BinTable table = takeover.reserve(kept.plan(), PlanChoice.blocks(kept), maxOversize);
       pool.publish(table);
       takeover.drain(() -> populate(table));
@@ -126,7 +126,7 @@ final class Succession {
       if (pool.isClosed() || (before != null) != replace) {
         return before != null;
       }
-      Takeover takeover = takeovers.get();
+      SwitchOverMemory takeover = takeovers.get();
       BinTable table = takeover.prepare(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       try {
         publish(table, before);

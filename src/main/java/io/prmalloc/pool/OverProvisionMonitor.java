@@ -13,7 +13,7 @@ import java.util.List;
  *
  * <p>Threading: {@link #look} one thread at a time; the rest any thread.
  */
-final class WasteWatch {
+final class OverProvisionMonitor {
 
   // Nobody tells of use. The blocks count their own, so what was used in a time is found by two
   // walks: a block that was not out at the first and has no more uses at the second was not
@@ -75,7 +75,7 @@ final class WasteWatch {
   private int quietWaits;
   private boolean shrunk;
 
-  WasteWatch(
+  OverProvisionMonitor(
       ReplanSettings settings, TensorPoolAllocator pool, LiveHeap outside, Replanner replanner) {
     this.settings = settings;
     this.pool = pool;

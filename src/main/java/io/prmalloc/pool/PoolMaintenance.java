@@ -3,7 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.lifecycle.IdleTrimmer;
 import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.internal.lifecycle.Upkeep;
+import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.internal.steps.StepSettings;
@@ -16,13 +16,13 @@ import java.util.List;
  *
  * <p>Threading: any thread; {@link #start} once.
  */
-final class Housekeeping implements IdleTrimmer.Target {
+final class PoolMaintenance implements IdleTrimmer.Target {
 
   private final TensorPoolAllocator pool;
-  private final PoolBooks books;
-  private final Upkeep.Target waste;
-  private final Upkeep.Target stepArenas;
-  private final Upkeep.Target decay;
+  private final PoolAccounting books;
+  private final Maintenance.Target waste;
+  private final Maintenance.Target stepArenas;
+  private final Maintenance.Target decay;
   private final Duration shrinkAfter;
   private final Duration stepArenaIdle;
   private final Duration purgeAfter;
@@ -30,12 +30,12 @@ final class Housekeeping implements IdleTrimmer.Target {
   private final String beanName;
   private IdleTrimmer trimmer;
   private PoolBean bean;
-  private final Upkeep.Starter starter;
+  private final Maintenance.Starter starter;
   private final List<Runnable> stops = new ArrayList<>();
 
-  Housekeeping(
+  PoolMaintenance(
       TensorPoolAllocator pool,
-      PoolBooks books,
+      PoolAccounting books,
       PlannedSteps steps,
       SmallBlocks small,
       LiveHeap outside,
@@ -44,17 +44,17 @@ final class Housekeeping implements IdleTrimmer.Target {
     this.pool = pool;
     this.books = books;
     this.starter = builder.upkeep();
-    WasteWatch watch = new WasteWatch(builder.replanWhen(), pool, outside, replanner);
+    OverProvisionMonitor watch = new OverProvisionMonitor(builder.replanWhen(), pool, outside, replanner);
     this.waste =
         () -> {
-          small.releaseIdle(WasteWatch.LOOKS);
+          small.releaseIdle(OverProvisionMonitor.LOOKS);
           watch.look();
         };
     this.shrinkAfter = builder.replanWhen().idle();
     StepSettings stepSettings = builder.stepSettings();
     this.stepArenas = () -> steps.trim(stepSettings.idle().toNanos());
     this.stepArenaIdle = stepSettings.enabled() ? stepSettings.idle() : Duration.ZERO;
-    this.decay = () -> outside.purge(WasteWatch.LOOKS);
+    this.decay = () -> outside.purge(OverProvisionMonitor.LOOKS);
     this.purgeAfter = builder.purgeAfter();
     this.trimAfterIdle = builder.trimAfterIdle();
     this.beanName = builder.beanName();
@@ -73,8 +73,8 @@ final class Housekeeping implements IdleTrimmer.Target {
     lookAfter(decay, purgeAfter);
   }
 
-  private void lookAfter(Upkeep.Target target, Duration idle) {
-    Duration period = idle.dividedBy(WasteWatch.LOOKS);
+  private void lookAfter(Maintenance.Target target, Duration idle) {
+    Duration period = idle.dividedBy(OverProvisionMonitor.LOOKS);
     if (!period.isZero()) {
       Runnable stop = starter.start(target, period);
       boolean kept = false;
@@ -101,7 +101,7 @@ final class Housekeeping implements IdleTrimmer.Target {
     if (idle != null) {
       idle.join();
     }
-    Upkeep.join();
+    Maintenance.join();
   }
 
   /** Ends, when the pool is closed. */

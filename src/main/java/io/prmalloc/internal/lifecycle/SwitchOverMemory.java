@@ -22,7 +22,7 @@ import java.util.concurrent.RejectedExecutionException;
  *
  * <p>Threading: the planner's executor, but for what is said of each method.
  */
-public final class Takeover {
+public final class SwitchOverMemory {
 
   // Three things would keep a second pool's worth of memory beside the first:
   //
@@ -47,7 +47,7 @@ public final class Takeover {
   // Where native calls are out of reach, or would make the JVM print a warning, the arena is
   // reserved in one piece and stays; the peak is then the arena and what is in flight.
 
-  private static final Logger LOGGER = System.getLogger(Takeover.class.getName());
+  private static final Logger LOGGER = System.getLogger(SwitchOverMemory.class.getName());
 
   /** One piece, and so the most that is in memory twice, is this part of the arena. */
   private static final int PIECES = 8;
@@ -75,7 +75,7 @@ public final class Takeover {
   private long filledBytes;
   private long reserveNanos;
 
-  public Takeover(SubAllocator source, LiveHeap outside, Executor executor) {
+  public SwitchOverMemory(SubAllocator source, LiveHeap outside, Executor executor) {
     this.source = source;
     this.outside = outside;
     this.executor = executor;
