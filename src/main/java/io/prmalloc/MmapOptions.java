@@ -1,8 +1,6 @@
 package io.prmalloc;
 
 import io.prmalloc.internal.memory.LimitedSubAllocator;
-import io.prmalloc.internal.os.HugePages;
-import io.prmalloc.internal.os.Prefault;
 import java.util.Objects;
 import java.util.OptionalLong;
 

@@ -1,6 +1,5 @@
 package io.prmalloc;
 
-import io.prmalloc.internal.os.MemoryRegion;
 
 /**
  * Told of every region that a {@link SubAllocator} takes from the system, and of every one that

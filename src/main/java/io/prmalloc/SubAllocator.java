@@ -7,7 +7,6 @@ import io.prmalloc.internal.memory.MmapSubAllocator;
 import io.prmalloc.internal.memory.SoftLimitSubAllocator;
 import io.prmalloc.internal.memory.VisitedSubAllocator;
 import io.prmalloc.internal.os.MallocHeap;
-import io.prmalloc.internal.os.MemoryRegion;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;

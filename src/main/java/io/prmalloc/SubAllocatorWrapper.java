@@ -1,6 +1,5 @@
 package io.prmalloc;
 
-import io.prmalloc.internal.os.MemoryRegion;
 import java.util.Objects;
 import java.util.OptionalLong;
 

@@ -8,7 +8,6 @@ import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.internal.os.AgronaAccess;
-import io.prmalloc.internal.os.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.os.ResourceUsage;
 import io.prmalloc.pool.TensorPoolAllocator;

@@ -1,6 +1,5 @@
 package io.prmalloc;
 
-import io.prmalloc.internal.os.MemoryRegion;
 import java.util.OptionalLong;
 
 /** Counts how often a sub-allocator says no. */

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.internal.os.MemoryRegion;
 import org.junit.jupiter.api.Test;
 
 class CpuAllocatorTest extends AllocatorContractTest {

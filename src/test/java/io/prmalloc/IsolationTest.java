@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.Isolation.Fill;
-import io.prmalloc.internal.os.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;

@@ -1,6 +1,5 @@
 package io.prmalloc;
 
-import io.prmalloc.internal.os.MemoryRegion;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -10,7 +10,6 @@ import io.prmalloc.element.ElementType;
 import io.prmalloc.element.ElementTypes;
 import io.prmalloc.element.StringElements;
 import io.prmalloc.element.TypedAllocation;
-import io.prmalloc.internal.os.MemoryRegion;
 import io.prmalloc.tensor.Shape;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.TensorFormatException;

@@ -4,7 +4,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.Failures;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;

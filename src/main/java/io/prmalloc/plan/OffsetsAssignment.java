@@ -3,7 +3,7 @@ package io.prmalloc.plan;
 import io.prmalloc.internal.planner.index.Sums;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package io.prmalloc.plan;
 
 import io.prmalloc.internal.planner.index.IndexSort;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

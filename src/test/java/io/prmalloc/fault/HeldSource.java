@@ -2,7 +2,7 @@ package io.prmalloc.fault;
 
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;

@@ -39,7 +39,7 @@ final class InjectingLoader extends ClassLoader {
 
   private static final String OURS = "io.prmalloc.";
   private static final String TESTS = "io.prmalloc.fault.";
-  private static final String EVENTS = "io.prmalloc.jfr.";
+  private static final String EVENTS = "io.prmalloc.internal.jfr.";
   private static final String POINTS = Type.getInternalName(InjectionPoints.class);
 
   /** One class for both sides. */

@@ -14,7 +14,7 @@ import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;

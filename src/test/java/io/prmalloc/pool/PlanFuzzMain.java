@@ -10,7 +10,7 @@ import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

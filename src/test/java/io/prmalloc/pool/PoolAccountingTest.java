@@ -10,7 +10,7 @@ import io.prmalloc.AllocationAttributes;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

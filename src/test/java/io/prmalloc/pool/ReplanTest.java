@@ -12,7 +12,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.internal.os.AgronaAccess;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -2,7 +2,7 @@ package io.prmalloc.jmh;
 
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.trace.replay.Touch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.HugePageMode;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.HugePageMode;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.TensorPoolAllocator;
 import org.junit.jupiter.api.BeforeEach;

@@ -2,7 +2,7 @@ package io.prmalloc.probe;
 
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.HugePages;
+import io.prmalloc.HugePages;
 
 /**
  * Where an allocator's memory comes from in a test.

@@ -3,7 +3,7 @@ package io.prmalloc.internal.arena;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

@@ -14,7 +14,7 @@ import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package io.prmalloc.internal.block;
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
 import io.prmalloc.internal.os.AgronaAccess;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;

@@ -2,7 +2,7 @@ package io.prmalloc.internal.block;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 
 /**
  * A block whose memory is its owner's business: a region of its own, a second handle around a block

@@ -7,7 +7,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
 import io.prmalloc.internal.jfr.FlightEvents;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;

@@ -1,6 +1,6 @@
 package io.prmalloc.internal.block;
 
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 
 /**
  * The checks every request goes through. For those who write allocators.

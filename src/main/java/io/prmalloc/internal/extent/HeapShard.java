@@ -3,7 +3,7 @@ package io.prmalloc.internal.extent;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeapBlock;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

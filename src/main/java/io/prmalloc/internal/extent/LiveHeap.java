@@ -16,7 +16,7 @@ import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.os.MappedRegion;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.extent.HeapShard.Region;
 import io.prmalloc.internal.extent.HeapShard.Request;

@@ -5,7 +5,7 @@ import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.os.DirectRegion;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 
 /**
  * A pool's sub-allocator as arenas and slabs see it, which take memory beside the {@link LiveHeap}:

@@ -5,7 +5,7 @@ import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.TolerantObserver;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.Isolation;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 

@@ -9,7 +9,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.lifetime.LifetimePlan;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

@@ -3,7 +3,7 @@ package io.prmalloc.internal.memory;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Map;

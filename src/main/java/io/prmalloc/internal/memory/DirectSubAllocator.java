@@ -3,7 +3,7 @@ package io.prmalloc.internal.memory;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.internal.os.DirectRegion;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 
 /**
  * Memory from direct byte buffers: zeroed, no JVM flag needed, within {@code MaxDirectMemorySize}.

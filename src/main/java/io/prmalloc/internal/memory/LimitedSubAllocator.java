@@ -6,7 +6,7 @@ import io.prmalloc.internal.block.Requests;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 

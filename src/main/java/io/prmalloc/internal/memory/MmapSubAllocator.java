@@ -2,9 +2,9 @@ package io.prmalloc.internal.memory;
 
 import io.prmalloc.MmapOptions;
 import io.prmalloc.internal.os.MappedRegion;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
-import io.prmalloc.internal.os.Prefault;
+import io.prmalloc.Prefault;
 
 /**
  * Memory from anonymous private mappings: whole pages, outside {@code MaxDirectMemorySize}.

@@ -1,6 +1,6 @@
 package io.prmalloc.internal.memory;
 
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 

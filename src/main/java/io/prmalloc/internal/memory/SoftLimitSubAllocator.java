@@ -5,7 +5,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;

@@ -4,7 +4,7 @@ import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.block.Failures;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.List;
 
 /**

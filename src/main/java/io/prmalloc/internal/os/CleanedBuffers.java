@@ -1,5 +1,6 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.MemoryRegion;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;

@@ -1,5 +1,6 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.MemoryRegion;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 
@@ -20,7 +21,7 @@ import org.agrona.BufferUtil;
  *
  * <p>Threading: as {@link MemoryRegion} says.
  */
-public final class DirectRegion extends MemoryRegion {
+public final class DirectRegion extends SystemRegion {
 
   private final DirectMemory memory;
   private final Object owner;

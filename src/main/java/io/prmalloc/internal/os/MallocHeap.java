@@ -1,5 +1,7 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.MemoryRegion;
+
 /**
  * A malloc that regions are taken from: the C library's, or that of a library loaded by name. Only
  * on 64-bit Linux with JNA.
@@ -63,7 +65,7 @@ public final class MallocHeap {
    * @throws UnsupportedOperationException if native calls do not work here; the message says why
    */
   public MallocRegion allocate(long alignment, long bytes) {
-    MemoryRegion.checkArguments(alignment, bytes);
+    SystemRegion.checkArguments(alignment, bytes);
     long address = aligned(alignment, bytes);
     boolean viewed = false;
     try {
@@ -99,7 +101,7 @@ public final class MallocHeap {
   private long take(long alignment, long bytes, long bytesTaken) {
     long address = malloc.posixMemalign(Math.max(alignment, LEAST_ALIGNMENT), bytesTaken);
     if (address < 0) {
-      throw MemoryRegion.refused(calls, asked(alignment, bytes), (int) -address);
+      throw SystemRegion.refused(calls, asked(alignment, bytes), (int) -address);
     }
     return address;
   }

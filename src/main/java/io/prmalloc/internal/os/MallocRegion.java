@@ -1,5 +1,6 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 
 /**
@@ -9,7 +10,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Threading: as {@link MemoryRegion} says.
  */
-public final class MallocRegion extends MemoryRegion {
+public final class MallocRegion extends SystemRegion {
 
   private final MallocCalls malloc;
   private final long address;

@@ -1,5 +1,9 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.HugePageMode;
+import io.prmalloc.HugePages;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.Prefault;
 import java.nio.ByteBuffer;
 
 /**
@@ -12,7 +16,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Threading: as {@link MemoryRegion} says.
  */
-public final class MappedRegion extends MemoryRegion {
+public final class MappedRegion extends SystemRegion {
 
   private final NativeCalls calls;
   private final long address;

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Threading: any thread.
  */
-interface NativeCalls extends MallocCalls {
+public interface NativeCalls extends MallocCalls {
 
   /** Error number: the system is short of something just now. */
   int EAGAIN = 11;

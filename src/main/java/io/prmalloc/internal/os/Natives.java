@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  *
  * <p>Threading: any thread.
  */
-final class Natives {
+public final class Natives {
 
   /**
    * The 64-bit processors on which Linux has the generic constants and layouts that {@link
@@ -41,7 +41,7 @@ final class Natives {
   private Natives() {}
 
   /** The native calls of this JVM, or their stand-in. */
-  static NativeCalls calls() {
+  public static NativeCalls calls() {
     NativeCalls stand = released;
     if (stand != null) {
       return stand;

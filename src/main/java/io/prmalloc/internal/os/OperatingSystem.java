@@ -1,5 +1,6 @@
 package io.prmalloc.internal.os;
 
+import io.prmalloc.HugePageMode;
 import java.util.Locale;
 
 /**

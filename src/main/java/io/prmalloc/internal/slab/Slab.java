@@ -5,7 +5,7 @@ import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.Isolation;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 
 /**
  * A region cut into slots of one size.

@@ -9,7 +9,7 @@ import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.Isolation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;

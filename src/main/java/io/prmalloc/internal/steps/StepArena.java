@@ -11,7 +11,7 @@ import io.prmalloc.Isolation;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.StepMemory;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.plan.PlanMemory;
 import io.prmalloc.internal.steps.StepPlan.Recording;

@@ -2,7 +2,7 @@ package io.prmalloc.plan.arena;
 
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

@@ -11,7 +11,7 @@ import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -9,7 +9,7 @@ import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.pool.Threads;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -15,7 +15,7 @@ import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

@@ -7,7 +7,7 @@ import io.prmalloc.pool.JcstressTest;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.Allocation;
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -9,7 +9,7 @@ import io.prmalloc.internal.block.Block;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;

@@ -8,7 +8,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RefusingSource;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Supplier;

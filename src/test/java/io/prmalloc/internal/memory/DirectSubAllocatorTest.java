@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import org.junit.jupiter.api.Test;
 
 class DirectSubAllocatorTest extends SubAllocatorContractTest {

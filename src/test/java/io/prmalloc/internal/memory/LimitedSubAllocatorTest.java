@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.os.DirectRegion;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 

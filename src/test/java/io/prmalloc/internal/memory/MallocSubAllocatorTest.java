@@ -9,7 +9,7 @@ import io.prmalloc.Mallocs;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
 import io.prmalloc.internal.os.MallocRegion;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.ArrayList;
 import java.util.List;

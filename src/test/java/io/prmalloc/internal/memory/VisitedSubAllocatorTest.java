@@ -16,7 +16,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.MemoryRegion;
 import org.junit.jupiter.api.Test;
 
 class AgronaCleanedBuffersTest extends DirectMemoryContractTest {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -9,7 +9,7 @@ import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.pool.JcstressTest;
 import io.prmalloc.Isolation;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -12,7 +12,7 @@ import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

@@ -6,7 +6,7 @@ import io.prmalloc.trace.replay.lane.ReplayTarget;
 import io.prmalloc.trace.replay.lane.ThreadUsage;
 import io.prmalloc.Allocator;
 import io.prmalloc.internal.os.AgronaAccess;
-import io.prmalloc.internal.os.MemoryRegion;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.os.ResidentPeak;
 import io.prmalloc.trace.Trace;

@@ -1,4 +1,4 @@
-package io.prmalloc.internal.os;
+package io.prmalloc;
 
 /**
  * Who pays for the first touch of a mapping's pages.

@@ -1,4 +1,6 @@
-package io.prmalloc.internal.os;
+package io.prmalloc;
+
+import io.prmalloc.internal.os.OperatingSystem;
 
 /**
  * Whether a mapping asks for huge pages.

@@ -1,8 +1,6 @@
-package io.prmalloc.internal.os;
+package io.prmalloc;
 
 import java.nio.ByteBuffer;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One contiguous stretch of off-heap memory that the system gave us and that goes back as a whole.
@@ -18,28 +16,17 @@ public abstract class MemoryRegion {
   /** The most bytes one region, and so one buffer, can have: 2 GiB − 1. */
   public static final long MAX_BYTES = Integer.MAX_VALUE;
 
-  private static final long MAX_ALIGNMENT = 1 << 30;
-
   private final ByteBuffer buffer;
-  private final AtomicBoolean freed = new AtomicBoolean();
 
   /**
-   * For the kinds of region in this package.
+   * For the library's own kinds of region.
+   *
+   * <p>Threading: the maker publishes the region safely.
    *
    * @param buffer the whole region, direct, in native byte order, from position 0 to its limit
    */
-  MemoryRegion(ByteBuffer buffer) {
+  protected MemoryRegion(ByteBuffer buffer) {
     this.buffer = buffer;
-  }
-
-  static void checkArguments(long alignment, long bytes) {
-    if (alignment < 1 || alignment > MAX_ALIGNMENT || Long.bitCount(alignment) != 1) {
-      throw new IllegalArgumentException(
-          "alignment " + alignment + " is not a power of two from 1 to " + MAX_ALIGNMENT);
-    }
-    if (bytes < 1 || bytes > MAX_BYTES) {
-      throw new IllegalArgumentException("bytes " + bytes + " is not from 1 to " + MAX_BYTES);
-    }
   }
 
   /**
@@ -97,9 +84,7 @@ public abstract class MemoryRegion {
    *     memory, say)
    * @throws UnsupportedOperationException if native calls do not work here; the message says why
    */
-  public final long discard(long offset, long bytes) {
-    return adviseWithin(offset, bytes, NativeCalls.MADV_DONTNEED, "DONTNEED");
-  }
+  public abstract long discard(long offset, long bytes);
 
   /**
    * Makes sure that all whole pages of this region are in memory, so that no later access waits for
@@ -114,50 +99,7 @@ public abstract class MemoryRegion {
    *     reason
    * @throws UnsupportedOperationException if native calls do not work here; the message says why
    */
-  public final boolean populate() {
-    return adviseWithin(0, sizeBytes(), NativeCalls.MADV_POPULATE_WRITE, "POPULATE_WRITE") >= 0;
-  }
-
-  /**
-   * Returns the bytes of whole pages advised on, or −1 where the kernel does not know the advice.
-   */
-  private long adviseWithin(long offset, long bytes, int advice, String name) {
-    Objects.checkFromIndexSize(offset, bytes, sizeBytes());
-    if (isFreed()) {
-      throw new IllegalStateException("region of " + sizeBytes() + " bytes was freed before");
-    }
-    long page = calls().pageSizeBytes();
-    long from = roundUp(address() + offset, page);
-    long to = (address() + offset + bytes) & -page;
-    if (to <= from) {
-      return 0;
-    }
-    int error = calls().madvise(from, to - from, advice);
-    if (error == NativeCalls.EINVAL && advice == NativeCalls.MADV_POPULATE_WRITE) {
-      return -1;
-    }
-    if (error != 0) {
-      throw refused(calls(), "madvise " + name + " of " + (to - from) + " bytes", error);
-    }
-    return to - from;
-  }
-
-  static IllegalStateException refused(NativeCalls calls, String what, int error) {
-    String message = what + ": " + calls.errorText(error);
-    if (error == NativeCalls.ENOMEM || error == NativeCalls.EAGAIN) {
-      throw new OutOfMemoryError(message);
-    }
-    return new IllegalStateException(message);
-  }
-
-  static long roundUp(long value, long powerOfTwo) {
-    return (value + powerOfTwo - 1) & -powerOfTwo;
-  }
-
-  /** The native calls to make on this region. */
-  NativeCalls calls() {
-    return Natives.calls();
-  }
+  public abstract boolean populate();
 
   /**
    * Gives the memory back to the system. Any later access through {@link #buffer} or {@link
@@ -169,32 +111,14 @@ public abstract class MemoryRegion {
    * @throws IllegalStateException if the region was given back before (nothing happens then), or if
    *     the system refuses to take it (the region is as before then, and may be freed again)
    */
-  public final void free() {
-    if (!freed.compareAndSet(false, true)) {
-      throw new IllegalStateException("region of " + sizeBytes() + " bytes was freed before");
-    }
-    boolean released = false;
-    try {
-      release();
-      released = true;
-    } finally {
-      if (!released) {
-        freed.set(false);
-      }
-    }
-  }
+  public abstract void free();
 
   /**
    * Whether the memory went back to the system.
    *
    * <p>Threading: any thread; true stays true.
    */
-  public final boolean isFreed() {
-    return freed.get();
-  }
-
-  /** Hands the memory to the system. Called by one thread at a time, until it returns normally. */
-  abstract void release();
+  public abstract boolean isFreed();
 
   @Override
   public String toString() {

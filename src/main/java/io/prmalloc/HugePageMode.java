@@ -1,4 +1,4 @@
-package io.prmalloc.internal.os;
+package io.prmalloc;
 
 /**
  * For which memory this system makes huge pages by itself ("transparent huge pages").
