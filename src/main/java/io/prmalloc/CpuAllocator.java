@@ -1,8 +1,8 @@
 package io.prmalloc;
 
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.block.RegionHeap;
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.memory.RegionHeap;
 
 /**
  * The plain one: every allocation is a region of its own from a {@link SubAllocator}, and goes

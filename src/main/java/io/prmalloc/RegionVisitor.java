@@ -1,6 +1,5 @@
 package io.prmalloc;
 
-
 /**
  * Told of every region that a {@link SubAllocator} takes from the system, and of every one that
  * goes back: to register memory with a network card or a device, say, and to take it off again.

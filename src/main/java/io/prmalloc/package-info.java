@@ -7,8 +7,8 @@
  * io.prmalloc.pool.TensorPoolAllocator}.
  *
  * <p>{@link io.prmalloc.element.TypedAllocation} is memory of elements, each of an {@link
- * io.prmalloc.element.ElementType} that says how it begins and ends; {@link io.prmalloc.element.ElementTypes} has
- * those of TensorFlow.
+ * io.prmalloc.element.ElementType} that says how it begins and ends; {@link
+ * io.prmalloc.element.ElementTypes} has those of TensorFlow.
  *
  * <p>Around them: {@link io.prmalloc.AllocatorRegistry} has them by name, {@link
  * io.prmalloc.Prmalloc} ends all that the library began, {@link io.prmalloc.TrackingAllocator}
@@ -16,8 +16,9 @@
  * io.prmalloc.SubAllocatorWrapper} are for changing one call, {@link
  * io.prmalloc.AllocationAttributes} say how one request is to be handled and {@link
  * io.prmalloc.AllocatorAttributes} what memory must be fit for; {@link io.prmalloc.Isolation} says
- * how users of one pool are kept apart. For those who write allocators: {@link io.prmalloc.internal.block.Block},
- * {@link io.prmalloc.internal.block.RegionHeap}, {@link io.prmalloc.internal.block.Requests}, {@link io.prmalloc.AllocationLog}.
+ * how users of one pool are kept apart. For those who write allocators: {@link
+ * io.prmalloc.internal.block.Block}, {@link io.prmalloc.internal.memory.RegionHeap}, {@link
+ * io.prmalloc.internal.block.Requests}, {@link io.prmalloc.AllocationLog}.
  *
  * <p>May use: {@code io.prmalloc.os}, Agrona.
  *

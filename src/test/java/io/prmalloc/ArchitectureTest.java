@@ -1,15 +1,22 @@
 package io.prmalloc;
 
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Holds the arrows between packages, and what each may use from outside. */
@@ -19,6 +26,57 @@ class ArchitectureTest {
   private static final String[] ADAPTERS = {
     "io.prmalloc.netty", "io.prmalloc.arrow", "io.prmalloc.onnxruntime", "io.prmalloc.djl"
   };
+
+  private static final String INTERNAL = "io.prmalloc.internal.";
+
+  /** The rooms inside; each may use those before it, and what users see. */
+  private static final List<String> ROOMS =
+      List.of(
+          "os",
+          "jfr",
+          "block",
+          "memory",
+          "freelist",
+          "slab",
+          "extent",
+          "arena",
+          "observe",
+          "planner.index",
+          "planner",
+          "steps",
+          "poolplan",
+          "lifecycle");
+
+  @ArchTest
+  static void shouldUseOnlyTheRoomsBeforeWhenInside(JavaClasses classes) {
+    for (int room = 1; room < ROOMS.size(); room++) {
+      noClasses()
+          .that()
+          .resideInAPackage(INTERNAL + ROOMS.get(room - 1))
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              ROOMS.stream().skip(room).map(INTERNAL::concat).toArray(String[]::new))
+          .check(classes);
+    }
+  }
+
+  @ArchTest
+  static void shouldHaveARoomInTheListWhenInside(JavaClasses classes) {
+    classes.stream()
+        .map(JavaClass::getPackageName)
+        .filter(name -> name.startsWith(INTERNAL))
+        .forEach(name -> assertTrue(ROOMS.contains(name.substring(INTERNAL.length())), name));
+  }
+
+  /** Nobody finds a class among more. */
+  @ArchTest
+  static void shouldHaveThirtyFilesAtMostInAPackage(JavaClasses classes) {
+    classes.stream()
+        .filter(JavaClass::isTopLevelClass)
+        .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()))
+        .forEach((name, files) -> assertTrue(files <= 30, name + " has " + files));
+  }
 
   @ArchTest
   static final ArchRule ARROWS_POINT_ONE_WAY =
@@ -44,10 +102,8 @@ class ArchitectureTest {
           .definedBy("io.prmalloc.micrometer")
           .layer("root")
           .definedBy("io.prmalloc")
-          .layer("os")
-          .definedBy("io.prmalloc.os..")
-          .layer("jfr")
-          .definedBy("io.prmalloc.jfr")
+          .layer("element")
+          .definedBy("io.prmalloc.element")
           .whereLayer("micrometer")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("pool")
@@ -66,11 +122,11 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("wire")
           .whereLayer("adapters")
           .mayNotBeAccessedByAnyLayer()
-          .whereLayer("jfr")
-          .mayOnlyBeAccessedByLayers("root", "lifetime", "pool", "adapters")
+          .whereLayer("element")
+          .mayOnlyBeAccessedByLayers("root", "tensor", "wire")
           .whereLayer("root")
           .mayOnlyBeAccessedByLayers(
-              "tensor", "wire", "adapters", "micrometer", "lifetime", "plan", "pool");
+              "element", "tensor", "wire", "adapters", "micrometer", "lifetime", "plan", "pool");
 
   @ArchTest
   static final ArchRule NETTY_STAYS_WITH_ITS_ADAPTER =
@@ -88,8 +144,8 @@ class ArchitectureTest {
           // The pool inside the engine: its steps, and calls in both directions.
           "io.prmalloc.pool",
           "io.prmalloc.lifetime",
-          "io.prmalloc.os",
-          "io.prmalloc.jfr",
+          "io.prmalloc.internal.os",
+          "io.prmalloc.internal.jfr",
           "com.sun.jna..",
           "org.agrona..");
 
@@ -103,7 +159,7 @@ class ArchitectureTest {
           "io.micrometer..",
           "io.prmalloc.pool",
           "io.prmalloc.lifetime",
-          "io.prmalloc.os");
+          "io.prmalloc.internal.os");
 
   /**
    * The library is used by its adapter alone, and the adapter uses nothing but it, our face, and
@@ -139,7 +195,11 @@ class ArchitectureTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
-              "java..", "io.prmalloc", "io.prmalloc.tensor..", "com.google.protobuf..");
+              "java..",
+              "io.prmalloc",
+              "io.prmalloc.element",
+              "io.prmalloc.tensor..",
+              "com.google.protobuf..");
 
   @ArchTest
   static final ArchRule PROTOBUF_STAYS_WITH_THE_WIRE =
@@ -150,9 +210,17 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAPackage("com.google.protobuf..");
 
+  /** What users see is made of what is inside, and that uses what users see. */
   @ArchTest
   static final ArchRule NO_CYCLES =
-      SlicesRuleDefinition.slices().matching("io.(prmalloc..)").should().beFreeOfCycles();
+      SlicesRuleDefinition.slices()
+          .matching("io.(prmalloc..)")
+          .should()
+          .beFreeOfCycles()
+          .ignoreDependency(resideInAPackage("io.prmalloc.internal.."), alwaysTrue())
+          // An allocator makes what has elements.
+          .ignoreDependency(
+              resideInAPackage("io.prmalloc"), resideInAPackage("io.prmalloc.element"));
 
   @ArchTest
   static final ArchRule THE_CORE_RUNS_ON_AGRONA_AND_JNA_ALONE =
@@ -160,7 +228,8 @@ class ArchitectureTest {
           .that()
           .resideInAnyPackage(
               "io.prmalloc",
-              "io.prmalloc.os..",
+              "io.prmalloc.element",
+              "io.prmalloc.internal..",
               "io.prmalloc.lifetime..",
               "io.prmalloc.plan..",
               "io.prmalloc.pool..",
@@ -184,24 +253,23 @@ class ArchitectureTest {
       CompositeArchRule.of(
               noClasses()
                   .that()
-                  .resideOutsideOfPackage("io.prmalloc.jfr")
+                  .resideOutsideOfPackage("io.prmalloc.internal.jfr")
                   .should()
                   .dependOnClassesThat()
                   .resideInAPackage("jdk.jfr.."))
           .and(
               classes()
                   .that()
-                  .resideInAPackage("io.prmalloc.jfr")
+                  .resideInAPackage("io.prmalloc.internal.jfr")
                   .should()
                   .onlyDependOnClassesThat()
-                  .resideInAnyPackage("java..", "jdk.jfr..", "io.prmalloc.jfr"));
+                  .resideInAnyPackage("java..", "jdk.jfr..", "io.prmalloc.internal.jfr"));
 
   @ArchTest
   static final ArchRule JNA_STAYS_WITH_THE_OPERATING_SYSTEM =
       noClasses()
           .that()
-          .resideInAnyPackage(
-              "io.prmalloc", "io.prmalloc.lifetime..", "io.prmalloc.plan..", "io.prmalloc.pool..")
+          .resideOutsideOfPackages("io.prmalloc.internal.os..", "io.prmalloc.onnxruntime")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("com.sun.jna..");

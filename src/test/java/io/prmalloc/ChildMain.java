@@ -1,15 +1,15 @@
 package io.prmalloc;
 
+import com.sun.jna.Pointer;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.element.ElementTypes;
 import io.prmalloc.element.TypedAllocation;
 import io.prmalloc.internal.block.Block;
-import com.sun.jna.Pointer;
-import io.prmalloc.OutOfNativeMemoryException.Limit;
-import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.internal.os.AgronaAccess;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.os.ResourceUsage;
+import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.TrackingAllocator.Sizes;
 import io.prmalloc.element.ElementTypes;
 import io.prmalloc.element.TypedAllocation;
-import io.prmalloc.TrackingAllocator.Sizes;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

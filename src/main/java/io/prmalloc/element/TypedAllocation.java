@@ -2,9 +2,9 @@ package io.prmalloc.element;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.Failures;
-import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
@@ -47,7 +47,8 @@ public final class TypedAllocation<T> implements AutoCloseable {
     this.memory = allocation.byteBuffer().duplicate().order(ByteOrder.nativeOrder());
   }
 
-  public static <T> TypedAllocation<T> allocate(Allocator allocator, ElementType<T> type, long count) {
+  public static <T> TypedAllocation<T> allocate(
+      Allocator allocator, ElementType<T> type, long count) {
     Allocation allocation = allocator.allocate(bytesOf(type, count));
     int made = 0;
     TypedAllocation<T> elements = null;

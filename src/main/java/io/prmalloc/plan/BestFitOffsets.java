@@ -1,11 +1,11 @@
 package io.prmalloc.plan;
 
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.planner.GreedyBySizeOffsets;
-import io.prmalloc.internal.planner.Lives;
+import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.internal.planner.index.OffsetIndex;
 import io.prmalloc.internal.planner.index.PaddedGapIndex;
 import io.prmalloc.internal.planner.index.Sums;
-import io.prmalloc.internal.block.Requests;
 import java.util.List;
 import java.util.stream.IntStream;
 

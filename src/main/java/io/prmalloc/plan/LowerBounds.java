@@ -1,6 +1,6 @@
 package io.prmalloc.plan;
 
-import io.prmalloc.internal.planner.Lives;
+import io.prmalloc.internal.planner.index.Lives;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package io.prmalloc.plan;
 
-import io.prmalloc.internal.planner.index.Sums;
-import io.prmalloc.internal.block.Requests;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.planner.index.Sums;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.prmalloc.plan;
 
-import io.prmalloc.internal.planner.index.IndexSort;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.planner.index.IndexSort;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -1,12 +1,12 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Bin;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**

@@ -1,11 +1,11 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.internal.block.Block;
 import java.util.List;
 
 /**

@@ -1,11 +1,11 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.lifecycle.DrainingPlans;
 import io.prmalloc.internal.lifecycle.SwitchOverMemory;
 import io.prmalloc.internal.poolplan.PlanChoice;
 import io.prmalloc.internal.steps.PlannedSteps;
-import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;

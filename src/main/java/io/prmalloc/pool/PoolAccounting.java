@@ -1,20 +1,20 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.Chunk;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.arena.NullBins;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.lifecycle.DrainingPlans;
+import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.internal.steps.StepArena;
-import io.prmalloc.AllocatorStats;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.Chunk;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.MemoryPlanner;
 import java.util.Optional;
 import java.util.function.Supplier;

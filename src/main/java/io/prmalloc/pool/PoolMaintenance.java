@@ -2,8 +2,8 @@ package io.prmalloc.pool;
 
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.lifecycle.IdleTrimmer;
-import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.lifecycle.Maintenance;
+import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.internal.steps.StepSettings;
@@ -44,7 +44,8 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     this.pool = pool;
     this.books = books;
     this.starter = builder.upkeep();
-    OverProvisionMonitor watch = new OverProvisionMonitor(builder.replanWhen(), pool, outside, replanner);
+    OverProvisionMonitor watch =
+        new OverProvisionMonitor(builder.replanWhen(), pool, outside, replanner);
     this.waste =
         () -> {
           small.releaseIdle(OverProvisionMonitor.LOOKS);

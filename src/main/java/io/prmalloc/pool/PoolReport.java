@@ -1,11 +1,11 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.AllocatorStats;
 import io.prmalloc.internal.arena.Bin;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.arena.Buffer;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.steps.StepKind;
-import io.prmalloc.AllocatorStats;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,11 +1,11 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.internal.block.AddressDirectory;
-import io.prmalloc.internal.block.HeaderDescriptor;
-import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.block.Block;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.freelist.PooledBlock;
 import java.nio.ByteBuffer;
 import java.util.function.LongPredicate;
 

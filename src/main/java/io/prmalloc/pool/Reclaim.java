@@ -1,11 +1,11 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.lifecycle.DrainingPlans;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
-import io.prmalloc.SubAllocator;
 import java.util.concurrent.locks.Lock;
 
 /**

@@ -1,18 +1,18 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Allocator;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.PoolObserver;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.slab.SizeClasses;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.ImplicitSteps;
-import io.prmalloc.Allocator;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.block.NoInline;
-import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.internal.block.Requests;
 import io.prmalloc.lifetime.LifetimePolicy;
 
 /**

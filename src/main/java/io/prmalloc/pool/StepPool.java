@@ -1,9 +1,9 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.Allocator;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.lifetime.MemoryPlanner;
 
 /** What steps see of the pool. Threading: any thread. */

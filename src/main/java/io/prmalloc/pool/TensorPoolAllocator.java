@@ -1,31 +1,31 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.internal.arena.BinTable;
-import io.prmalloc.internal.block.AddressDirectory;
-import io.prmalloc.internal.block.HeaderDescriptor;
-import io.prmalloc.internal.block.Retirable;
-import io.prmalloc.internal.extent.LiveHeap;
-import io.prmalloc.internal.extent.SourceBesideHeap;
-import io.prmalloc.internal.freelist.FreeIndex;
-import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.lifecycle.PoolTrim;
-import io.prmalloc.internal.lifecycle.Replanner;
-import io.prmalloc.internal.lifecycle.DrainingPlans;
-import io.prmalloc.internal.lifecycle.SwitchOverMemory;
-import io.prmalloc.internal.observe.ObserverRegistry;
-import io.prmalloc.internal.slab.SlabFronts;
-import io.prmalloc.internal.slab.SmallBlocks;
-import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocationAttributes;
 import io.prmalloc.AllocationLog;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
+import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.Requests;
-import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.extent.SourceBesideHeap;
+import io.prmalloc.internal.freelist.FreeIndex;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.lifecycle.DrainingPlans;
+import io.prmalloc.internal.lifecycle.PoolTrim;
+import io.prmalloc.internal.lifecycle.Replanner;
+import io.prmalloc.internal.lifecycle.SwitchOverMemory;
+import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
+import io.prmalloc.internal.observe.ObserverRegistry;
+import io.prmalloc.internal.slab.SlabFronts;
+import io.prmalloc.internal.slab.SmallBlocks;
+import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -152,7 +152,11 @@ public final class TensorPoolAllocator implements Allocator {
         new PoolAccounting(source, small, outside, steps, directory, this::countedBins, retired);
     this.succession =
         new PlanSwitchOver(
-            this, builder, () -> new SwitchOverMemory(source, outside, executor), retired, lifecycle);
+            this,
+            builder,
+            () -> new SwitchOverMemory(source, outside, executor),
+            retired,
+            lifecycle);
     this.replanner =
         new Replanner(
             watch,

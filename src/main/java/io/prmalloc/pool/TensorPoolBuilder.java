@@ -1,12 +1,12 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.internal.lifecycle.ReplanSettings;
-import io.prmalloc.internal.lifecycle.Maintenance;
-import io.prmalloc.internal.poolplan.PlanChoice;
-import io.prmalloc.internal.steps.StepSettings;
 import io.prmalloc.Isolation;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.lifecycle.Maintenance;
+import io.prmalloc.internal.lifecycle.ReplanSettings;
+import io.prmalloc.internal.poolplan.PlanChoice;
+import io.prmalloc.internal.steps.StepSettings;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.lifetime.MemoryPlanner;

@@ -15,21 +15,21 @@
  * PooledBlock}. What was given back is noted in the {@code FreeIndex} of a slab or of the arena
  * ({@code ChunkIndex}), with its chunks in the order that {@code BlockNumbers} gives them, a word
  * for 64 of them and each stripe of threads ({@code Stripes}). In the beginning threads get {@code
- * InitialPartition} of those. Who asks for addresses gets them by way of {@code RawAddresses}, with a header
- * in front ({@code HeaderDescriptor}), and whose one is, is looked up in an {@code
- * AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolAccounting} knows what lies
- * where, and adds up what the pool tells of itself.
+ * InitialPartition} of those. Who asks for addresses gets them by way of {@code RawAddresses}, with
+ * a header in front ({@code HeaderDescriptor}), and whose one is, is looked up in an {@code
+ * AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolAccounting} knows what
+ * lies where, and adds up what the pool tells of itself.
  *
  * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
  * ({@code PlannedSteps}, {@code StepKinds}, {@code KeyedSteps}, {@code StepSequence}, {@code
  * StepArena}), and so do those whose thread asks the pool for varying sizes ({@code ImplicitSteps},
  * {@code ImplicitStepObserver}); plans of the shared pool are chosen ({@code PlanChoice}, {@code
  * SizeClassPlans}, {@code StepPacking}, {@code StepCopies}), rehearsed ({@code Rehearsal}), put in
- * force ({@code PlanSwitchOver}, {@code SwitchOverMemory}), give memory back before a request is refused
- * ({@code Reclaim}), grow where requests go on missing ({@code Growth}, {@code GrownBlocks}) and
- * are replaced ({@code Replanner}, {@code OverProvisionMonitor}, {@code DrainingPlans}); who wants to hear of
- * allocations is told by {@code ObserverRegistry}; what must be looked at from time to time is looked at
- * by {@code Maintenance}.
+ * force ({@code PlanSwitchOver}, {@code SwitchOverMemory}), give memory back before a request is
+ * refused ({@code Reclaim}), grow where requests go on missing ({@code Growth}, {@code
+ * GrownBlocks}) and are replaced ({@code Replanner}, {@code OverProvisionMonitor}, {@code
+ * DrainingPlans}); who wants to hear of allocations is told by {@code ObserverRegistry}; what must
+ * be looked at from time to time is looked at by {@code Maintenance}.
  *
  * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.kept}, {@code
  * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code

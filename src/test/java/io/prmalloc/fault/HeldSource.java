@@ -1,8 +1,8 @@
 package io.prmalloc.fault;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
-import io.prmalloc.MemoryRegion;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.planner.MinCostFlowStrategy;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.prmalloc.internal.planner.MinCostFlowStrategy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;

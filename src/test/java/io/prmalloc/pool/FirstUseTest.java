@@ -24,7 +24,8 @@ class FirstUseTest {
 
   /** JNA is loaded where somebody needs it and not before: here to trim the C library's heap. */
   private static final Pattern NATIVE_CALLS =
-      Pattern.compile("io\\.prmalloc\\.internal\\.os\\.(Natives\\$Holder|NativeBindings|JnaCalls\\$.*)");
+      Pattern.compile(
+          "io\\.prmalloc\\.internal\\.os\\.(Natives\\$Holder|NativeBindings|JnaCalls\\$.*)");
 
   @TempDir private Path directory;
 

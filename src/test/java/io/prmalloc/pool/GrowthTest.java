@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.block.Stripes;
-import io.prmalloc.internal.freelist.Buffers;
-import io.prmalloc.internal.freelist.ChunkIndex;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Stripes;
+import io.prmalloc.internal.freelist.Buffers;
+import io.prmalloc.internal.freelist.ChunkIndex;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.steps.ImplicitSteps;
-import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.Isolation;
+import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.steps.ImplicitSteps;
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
 import java.io.IOException;

@@ -1,12 +1,12 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.Allocation;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.arena.Buffer;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.ChunkIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.slab.IndexStack;
-import io.prmalloc.Allocation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -1,6 +1,7 @@
 package io.prmalloc.pool;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
@@ -10,7 +11,6 @@ import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.MemoryRegion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

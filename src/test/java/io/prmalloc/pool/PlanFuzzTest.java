@@ -3,13 +3,13 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.os.ChildJvm;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.internal.os.ChildJvm;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -3,9 +3,9 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayList;
 import java.util.Collections;

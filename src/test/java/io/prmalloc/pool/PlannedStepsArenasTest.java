@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.steps.KeyedSteps;
-import io.prmalloc.internal.steps.StepKinds;
 import io.prmalloc.Allocation;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.steps.KeyedSteps;
+import io.prmalloc.internal.steps.StepKinds;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;

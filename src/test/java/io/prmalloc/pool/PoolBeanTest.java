@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.block.HeaderDescriptor;
 import com.sun.jna.Pointer;
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.CorruptedHeaderException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.HeaderDescriptor;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

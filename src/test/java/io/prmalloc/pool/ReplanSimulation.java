@@ -1,10 +1,10 @@
 package io.prmalloc.pool;
 
-import io.prmalloc.internal.lifecycle.ReplanSettings;
-import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.Allocation;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.lifecycle.Maintenance;
+import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -5,14 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.arena.BinTable;
-import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.Allocation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.internal.os.AgronaAccess;
-import io.prmalloc.MemoryRegion;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

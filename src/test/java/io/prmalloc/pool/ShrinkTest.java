@@ -3,9 +3,9 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.ref.WeakReference;
 import java.time.Duration;

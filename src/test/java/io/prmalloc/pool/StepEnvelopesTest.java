@@ -3,9 +3,9 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.Allocation;
 import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.internal.steps.StepSequence;
-import io.prmalloc.Allocation;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.ScopedMemoryCollector;

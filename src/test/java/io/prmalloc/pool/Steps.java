@@ -36,7 +36,8 @@ public final class Steps {
    * A step with so many tensors, of which at most some are out at a time; all are given back within
    * it.
    */
-  public static List<Event> random(SplittableRandom random, int tensors, int most, long[] alignments) {
+  public static List<Event> random(
+      SplittableRandom random, int tensors, int most, long[] alignments) {
     long[] sizes = new long[1 + random.nextInt(20)];
     for (int i = 0; i < sizes.length; i++) {
       sizes[i] = LifetimePolicy.SMALL_BYTES + 1 + random.nextLong(1L << (14 + random.nextInt(8)));

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.element.ElementTypes;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.element.ElementTypes;
 import java.nio.ByteOrder;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -1,8 +1,8 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import io.prmalloc.MemoryRegion;
 import io.prmalloc.trace.replay.Touch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

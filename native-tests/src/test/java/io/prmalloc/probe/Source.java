@@ -1,8 +1,8 @@
 package io.prmalloc.probe;
 
+import io.prmalloc.HugePages;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.HugePages;
 
 /**
  * Where an allocator's memory comes from in a test.

@@ -1,9 +1,9 @@
 package io.prmalloc.internal.arena;
 
-import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.freelist.PooledBlock;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.prmalloc.internal.arena;
 
-import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.freelist.PooledBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

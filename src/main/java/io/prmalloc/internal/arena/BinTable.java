@@ -1,20 +1,20 @@
 package io.prmalloc.internal.arena;
 
+import io.prmalloc.Allocator;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.ChunkIndex;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.Allocator;
-import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package io.prmalloc.internal.arena;
 
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToLongFunction;

@@ -1,8 +1,8 @@
 package io.prmalloc.internal.arena;
 
-import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.freelist.PooledBlock;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.Stream;

@@ -2,8 +2,8 @@ package io.prmalloc.internal.block;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
-import io.prmalloc.internal.os.AgronaAccess;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.os.AgronaAccess;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;

@@ -33,17 +33,17 @@ public final class HeapBlock extends Block {
   private Object ticket;
 
   // The books of a RegionHeap, under its lock.
-  HeapBlock previous;
-  HeapBlock next;
-  long rawAddress;
-  long allocationId;
+  public HeapBlock previous;
+  public HeapBlock next;
+  public long rawAddress;
+  public long allocationId;
 
   /**
    * All of a region.
    *
    * @param ticket whatever the owner wants to find in it
    */
-  HeapBlock(MemoryRegion region, Isolation isolation, Owner owner, Object ticket) {
+  public HeapBlock(MemoryRegion region, Isolation isolation, Owner owner, Object ticket) {
     super(region, isolation);
     this.owner = owner;
     this.ticket = ticket;

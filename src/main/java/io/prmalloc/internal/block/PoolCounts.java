@@ -1,6 +1,5 @@
 package io.prmalloc.internal.block;
 
-
 /**
  * Sums over blocks. The blocks count their own uses, so that nothing is counted on the way of an
  * allocation; a sum is a walk.

@@ -1,9 +1,9 @@
 package io.prmalloc.internal.extent;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeapBlock;
-import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

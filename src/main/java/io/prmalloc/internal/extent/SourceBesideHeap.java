@@ -1,11 +1,11 @@
 package io.prmalloc.internal.extent;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.os.DirectRegion;
-import io.prmalloc.MemoryRegion;
 
 /**
  * A pool's sub-allocator as arenas and slabs see it, which take memory beside the {@link LiveHeap}:

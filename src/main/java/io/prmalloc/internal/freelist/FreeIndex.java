@@ -2,8 +2,8 @@ package io.prmalloc.internal.freelist;
 
 import static io.prmalloc.internal.freelist.BlockNumbers.wordAt;
 
-import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.block.NoInline;
+import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.lifetime.LifetimePolicy;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -67,7 +67,8 @@ public class FreeIndex {
   private static final int SPREAD_SHIFT = 4;
 
   /** Has nothing for anybody. */
-  public static final FreeIndex NONE = new FreeIndex(0, 1, 0, new PooledBlock[0], 1, 1, new Stripes(1));
+  public static final FreeIndex NONE =
+      new FreeIndex(0, 1, 0, new PooledBlock[0], 1, 1, new Stripes(1));
 
   /** By number; null where none has it. */
   final PooledBlock[] blocks;

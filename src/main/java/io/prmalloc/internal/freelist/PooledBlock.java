@@ -1,11 +1,11 @@
 package io.prmalloc.internal.freelist;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.Observation;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.TolerantObserver;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.Isolation;
-import io.prmalloc.MemoryRegion;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
@@ -48,7 +48,8 @@ public final class PooledBlock extends Block {
   }
 
   /** A slot of a slab. */
-  public static PooledBlock slot(MemoryRegion region, long offset, long bytes, Isolation isolation) {
+  public static PooledBlock slot(
+      MemoryRegion region, long offset, long bytes, Isolation isolation) {
     return new PooledBlock(region, offset, bytes, isolation, -1);
   }
 

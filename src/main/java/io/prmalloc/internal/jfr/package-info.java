@@ -1,6 +1,6 @@
 /**
- * Events of Java Flight Recorder: a class for each, and {@link io.prmalloc.internal.jfr.FlightEvents}, which
- * the rest of the project tells what happened.
+ * Events of Java Flight Recorder: a class for each, and {@link
+ * io.prmalloc.internal.jfr.FlightEvents}, which the rest of the project tells what happened.
  *
  * <p>May use: {@code java..} and {@code jdk.jfr}. The event classes are loaded only where the
  * module {@code jdk.jfr} is there.

@@ -3,9 +3,9 @@ package io.prmalloc.internal.lifecycle;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
-import io.prmalloc.internal.os.OperatingSystem;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 

@@ -29,7 +29,8 @@ public final class Replanner {
   // burst of a few hundred odd requests changes nothing. A step now and then that misses a little,
   // as with a new image size once in a while, stays under the threshold.
   //
-  // What else may be wrong with a plan, that it holds too much, OverProvisionMonitor sees, and asks for a
+  // What else may be wrong with a plan, that it holds too much, OverProvisionMonitor sees, and asks
+  // for a
   // plan that is smaller.
   //
   // Then statistics are collected again, by a planner of its own that hears of every request

@@ -1,16 +1,16 @@
 package io.prmalloc.internal.lifecycle;
 
+import io.prmalloc.AllocatorStats;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Arena;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.extent.SourceBesideHeap;
-import io.prmalloc.AllocatorStats;
-import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.jfr.FlightEvents;
-import io.prmalloc.lifetime.LifetimePlan;
-import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.lifetime.LifetimePlan;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;

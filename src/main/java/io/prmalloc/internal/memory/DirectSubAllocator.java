@@ -1,9 +1,9 @@
 package io.prmalloc.internal.memory;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.internal.os.DirectRegion;
-import io.prmalloc.MemoryRegion;
 
 /**
  * Memory from direct byte buffers: zeroed, no JVM flag needed, within {@code MaxDirectMemorySize}.

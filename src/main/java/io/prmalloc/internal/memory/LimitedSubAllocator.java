@@ -1,12 +1,12 @@
 package io.prmalloc.internal.memory;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Requests;
-import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
-import io.prmalloc.MemoryRegion;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 

@@ -1,7 +1,7 @@
 package io.prmalloc.internal.memory;
 
-import io.prmalloc.internal.os.MallocHeap;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.os.MallocHeap;
 import io.prmalloc.internal.os.OperatingSystem;
 import java.util.function.Supplier;
 

@@ -1,10 +1,10 @@
 package io.prmalloc.internal.memory;
 
-import io.prmalloc.MmapOptions;
-import io.prmalloc.internal.os.MappedRegion;
 import io.prmalloc.MemoryRegion;
-import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.MmapOptions;
 import io.prmalloc.Prefault;
+import io.prmalloc.internal.os.MappedRegion;
+import io.prmalloc.internal.os.OperatingSystem;
 
 /**
  * Memory from anonymous private mappings: whole pages, outside {@code MaxDirectMemorySize}.

@@ -1,11 +1,11 @@
 package io.prmalloc.internal.memory;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
-import io.prmalloc.MemoryRegion;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
@@ -38,7 +38,8 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
   private final SoftLimit told;
   private final AtomicBoolean above = new AtomicBoolean();
 
-  public SoftLimitSubAllocator(SubAllocator source, long limitBytes, Executor executor, SoftLimit told) {
+  public SoftLimitSubAllocator(
+      SubAllocator source, long limitBytes, Executor executor, SoftLimit told) {
     super(source);
     this.limitBytes = LimitedSubAllocator.checkLimit(limitBytes);
     this.lowerBytes = limitBytes - limitBytes / 10;

@@ -1,10 +1,10 @@
 package io.prmalloc.internal.memory;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.block.Failures;
-import io.prmalloc.MemoryRegion;
 import java.util.List;
 
 /**

@@ -2,10 +2,10 @@ package io.prmalloc.internal.observe;
 
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.Stripes;
-import io.prmalloc.pool.Leak;
-import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.pool.Leak;
 import io.prmalloc.pool.Leak.Reason;
+import io.prmalloc.pool.LeakDetection;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

@@ -1,16 +1,16 @@
 package io.prmalloc.internal.observe;
 
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.EndListener;
 import io.prmalloc.internal.block.Observation;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.TolerantObserver;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.steps.LearningStep;
-import io.prmalloc.pool.Leak;
-import io.prmalloc.pool.LeakDetection;
-import io.prmalloc.internal.block.Block;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.pool.Leak;
+import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.recording.Recording;
 import io.prmalloc.recording.RecordingOptions;
 import java.nio.file.Path;
@@ -72,7 +72,8 @@ public final class ObserverRegistry {
   private volatile LeakDetector leaks;
   private volatile boolean closed;
 
-  public ObserverRegistry(String name, LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
+  public ObserverRegistry(
+      String name, LiveHeap outside, MemoryPlanner planner, Lock lifecycle, Gate gate) {
     this.name = name;
     this.outside = outside;
     this.planner = planner;
@@ -213,7 +214,8 @@ public final class ObserverRegistry {
   }
 
   /** Tells of a block that is about to go out, which it does also if that fails. */
-  public static PooledBlock tell(PoolObserver[] seen, PooledBlock block, long bytes, int alignment) {
+  public static PooledBlock tell(
+      PoolObserver[] seen, PooledBlock block, long bytes, int alignment) {
     try {
       return block.takenBefore(seen, bytes, alignment);
     } catch (Throwable e) {
@@ -266,8 +268,8 @@ public final class ObserverRegistry {
   /** A block is back in the heap that somebody wanted to hear of. */
   public void released(Object ticket) {
     try {
-      if (ticket instanceof LearningStep.Life life) {
-        life.end();
+      if (ticket instanceof EndListener listener) {
+        listener.end();
       } else if (ticket instanceof Observation observation) {
         observation.end();
         releaseTracked(observation.tracked());

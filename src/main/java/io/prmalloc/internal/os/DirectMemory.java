@@ -1,7 +1,7 @@
 package io.prmalloc.internal.os;
 
-import io.prmalloc.MemoryRegion;
 import com.sun.management.HotSpotDiagnosticMXBean;
+import io.prmalloc.MemoryRegion;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 

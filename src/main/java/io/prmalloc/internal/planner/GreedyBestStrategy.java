@@ -1,5 +1,6 @@
 package io.prmalloc.internal.planner;
 
+import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.ObjectsAssignment;
 

@@ -1,6 +1,7 @@
 package io.prmalloc.internal.planner;
 
 import io.prmalloc.internal.planner.index.IndexSort;
+import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.internal.planner.index.RangeMinimum;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.ObjectsAssignment;

@@ -1,13 +1,14 @@
 package io.prmalloc.internal.planner;
 
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.planner.index.FreeRectangles;
 import io.prmalloc.internal.planner.index.GapIndex;
+import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.internal.planner.index.OffsetIndex;
 import io.prmalloc.internal.planner.index.Sums;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
-import io.prmalloc.internal.block.Requests;
 import java.util.Arrays;
 import java.util.List;
 

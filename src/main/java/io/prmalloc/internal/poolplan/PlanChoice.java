@@ -1,9 +1,9 @@
 package io.prmalloc.internal.poolplan;
 
 import io.prmalloc.internal.arena.BinTable;
-import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.pool.PoolPolicies;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.prmalloc.internal.slab;
 
 import static io.prmalloc.internal.freelist.BlockNumbers.wordAt;
 
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.block.NoInline;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;

@@ -1,11 +1,11 @@
 package io.prmalloc.internal.slab;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.Isolation;
-import io.prmalloc.MemoryRegion;
 
 /**
  * A region cut into slots of one size.

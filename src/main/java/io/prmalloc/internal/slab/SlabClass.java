@@ -1,15 +1,15 @@
 package io.prmalloc.internal.slab;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.Isolation;
-import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.prmalloc.internal.slab;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import java.util.Arrays;
 
 /**

@@ -1,10 +1,10 @@
 package io.prmalloc.internal.steps;
 
-import io.prmalloc.internal.observe.ObserverRegistry;
-import io.prmalloc.internal.block.Block;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.steps.StepPlan.Recording;
+import io.prmalloc.lifetime.StepMemory;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -203,7 +203,8 @@ public final class ImplicitSteps {
   /** Whether a step that opens is of any interest. */
   private volatile boolean active;
 
-  ImplicitSteps(PlannedSteps owner, PlannedSteps.Pool pool, ObserverRegistry watch, boolean enabled) {
+  ImplicitSteps(
+      PlannedSteps owner, PlannedSteps.Pool pool, ObserverRegistry watch, boolean enabled) {
     this.owner = owner;
     this.pool = pool;
     this.watch = watch;

@@ -1,8 +1,9 @@
 package io.prmalloc.internal.steps;
 
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.internal.block.EndListener;
 import io.prmalloc.internal.steps.StepPlan.Recording;
+import io.prmalloc.lifetime.StepMemory;
 
 /**
  * A step that is written down so that later ones can be planned. Every request is served by a
@@ -13,10 +14,10 @@ import io.prmalloc.internal.steps.StepPlan.Recording;
 public final class LearningStep extends StepMemory {
 
   /** A request that is out. */
-  public final class Life {
+  final class Life implements EndListener {
     private int request;
 
-    /** It came back. Threading: any thread. */
+    @Override
     public void end() {
       recorder.ended(request);
     }

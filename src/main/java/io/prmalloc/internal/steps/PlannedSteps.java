@@ -1,17 +1,17 @@
 package io.prmalloc.internal.steps;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.observe.ObserverRegistry;
-import io.prmalloc.pool.StepStats;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.lifetime.StepSource;
-import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.pool.StepStats;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

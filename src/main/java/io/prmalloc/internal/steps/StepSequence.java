@@ -1,14 +1,14 @@
 package io.prmalloc.internal.steps;
 
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
-import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
+import io.prmalloc.internal.steps.StepPlan.Recording;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
-import io.prmalloc.internal.steps.StepPlan.Recording;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.prmalloc.plan.arena;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

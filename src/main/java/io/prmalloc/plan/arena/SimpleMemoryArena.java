@@ -1,7 +1,7 @@
 package io.prmalloc.plan.arena;
 
-import io.prmalloc.internal.block.Requests;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.plan.BestFitOffsets;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.nio.ByteBuffer;

@@ -22,8 +22,8 @@ final class Codecs {
   private Codecs() {}
 
   /**
-   * The codec of a type, or null if it is none of {@link io.prmalloc.element.ElementTypes}, and so has no
-   * place in a message.
+   * The codec of a type, or null if it is none of {@link io.prmalloc.element.ElementTypes}, and so
+   * has no place in a message.
    */
   static ElementCodec of(ElementType<?> type) {
     return ALL.get(type);

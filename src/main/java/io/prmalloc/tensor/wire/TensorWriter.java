@@ -43,8 +43,9 @@ public final class TensorWriter {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalArgumentException if the type is none of {@link io.prmalloc.element.ElementTypes}, an
-   *     object has no place in a message, or the message would be over 2 GiB
+   * @throws IllegalArgumentException if the type is none of {@link
+   *     io.prmalloc.element.ElementTypes}, an object has no place in a message, or the message
+   *     would be over 2 GiB
    * @throws IllegalStateException if the tensor is closed
    */
   public static TensorProto toProto(Tensor<?> tensor, Layout layout) {

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.freelist.Buffers;
-import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.freelist.Buffers;
+import io.prmalloc.internal.freelist.PooledBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.Allocation;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.Allocation;
-import io.prmalloc.internal.block.Block;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.pool.Threads;
-import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

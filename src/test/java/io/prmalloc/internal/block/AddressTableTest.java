@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.AfterEach;

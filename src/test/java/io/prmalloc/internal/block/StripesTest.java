@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.pool.Threads;
 import io.prmalloc.internal.os.AgronaAccess;
 import io.prmalloc.internal.os.ChildJvm;
+import io.prmalloc.pool.Threads;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

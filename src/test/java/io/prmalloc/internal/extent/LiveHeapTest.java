@@ -7,15 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.Allocation;
-import io.prmalloc.internal.block.Block;
 import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.os.OperatingSystem;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

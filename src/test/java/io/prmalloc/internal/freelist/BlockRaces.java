@@ -2,12 +2,12 @@ package io.prmalloc.internal.freelist;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import io.prmalloc.Allocation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.arena.Buffer;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.pool.JcstressTest;
 import io.prmalloc.pool.TensorPoolAllocator;
-import io.prmalloc.Allocation;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.MemoryRegion;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

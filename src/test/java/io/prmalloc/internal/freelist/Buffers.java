@@ -1,15 +1,15 @@
 package io.prmalloc.internal.freelist;
 
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Arena;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.arena.Buffer;
+import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.slab.SmallBlocks;
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
-import io.prmalloc.MemoryRegion;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;

@@ -5,10 +5,10 @@ import static io.prmalloc.internal.freelist.ChunkIndexTest.take;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.prmalloc.Allocation;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.arena.Buffer;
 import io.prmalloc.internal.block.Stripes;
-import io.prmalloc.Allocation;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;

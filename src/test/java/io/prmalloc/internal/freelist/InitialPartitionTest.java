@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.Allocation;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.arena.Buffer;
 import io.prmalloc.internal.block.Stripes;
-import io.prmalloc.Allocation;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;

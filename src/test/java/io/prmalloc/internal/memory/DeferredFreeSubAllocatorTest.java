@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RefusingSource;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
-import io.prmalloc.MemoryRegion;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Supplier;

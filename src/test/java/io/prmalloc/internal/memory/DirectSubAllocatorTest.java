@@ -3,9 +3,9 @@ package io.prmalloc.internal.memory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
-import io.prmalloc.MemoryRegion;
 import org.junit.jupiter.api.Test;
 
 class DirectSubAllocatorTest extends SubAllocatorContractTest {

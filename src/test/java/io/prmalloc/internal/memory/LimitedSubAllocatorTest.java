@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.os.DirectRegion;
-import io.prmalloc.MemoryRegion;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.ArrayList;
 import java.util.List;

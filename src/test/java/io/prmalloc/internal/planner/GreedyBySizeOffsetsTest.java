@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.internal.planner.index.FreeRectangles;
 import io.prmalloc.internal.planner.index.GapIndex;
+import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.internal.planner.index.OffsetIndex;
 import io.prmalloc.plan.BestFitOffsets;
 import io.prmalloc.plan.MemoryStrategy;

@@ -4,15 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.MmapOptions;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Arena;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.pool.Steps;
-import io.prmalloc.MmapOptions;
-import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
+import io.prmalloc.pool.Steps;
 import io.prmalloc.pool.Steps.Event;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.internal.arena.BinTable;
-import io.prmalloc.pool.PoolPolicies;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.pool.PoolPolicies;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

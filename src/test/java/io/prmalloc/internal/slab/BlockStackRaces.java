@@ -2,14 +2,14 @@ package io.prmalloc.internal.slab;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.pool.JcstressTest;
-import io.prmalloc.Isolation;
-import io.prmalloc.MemoryRegion;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.Isolation;
-import io.prmalloc.SubAllocator;
-import io.prmalloc.MemoryRegion;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.prmalloc.Allocator;
-import io.prmalloc.element.Complex;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.element.ElementType;
-import io.prmalloc.element.ElementTypes;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.element.Complex;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
 import io.prmalloc.tensor.Shape;
 import io.prmalloc.tensor.Tensor;
 import io.prmalloc.tensor.wire.TensorWriter.Layout;

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
-import io.prmalloc.element.ElementType;
-import io.prmalloc.element.ElementTypes;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.element.ElementType;
+import io.prmalloc.element.ElementTypes;
 import io.prmalloc.tensor.Tensor;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

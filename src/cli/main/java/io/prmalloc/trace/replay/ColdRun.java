@@ -1,9 +1,9 @@
 package io.prmalloc.trace.replay;
 
-import io.prmalloc.trace.replay.lane.ReplayTarget;
-import io.prmalloc.trace.replay.lane.ThreadUsage;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.os.ResidentPeak;
+import io.prmalloc.trace.replay.lane.ReplayTarget;
+import io.prmalloc.trace.replay.lane.ThreadUsage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Phaser;

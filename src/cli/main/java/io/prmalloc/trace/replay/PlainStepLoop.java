@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay;
 
-import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.replay.lane.Lane;
 
 /**
  * The loop that is measured. Everything it needs is in arrays and primitive fields; beside the

@@ -1,9 +1,9 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.internal.os.AgronaAccess;
 import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.replay.lane.ReplayTarget;
-import io.prmalloc.internal.os.AgronaAccess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -1,5 +1,6 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.internal.os.MallocLibrary;
 import io.prmalloc.trace.replay.lane.AddressTarget;
 import io.prmalloc.trace.replay.lane.CpuTarget;
 import io.prmalloc.trace.replay.lane.DirectLane;
@@ -8,7 +9,6 @@ import io.prmalloc.trace.replay.lane.MallocLane;
 import io.prmalloc.trace.replay.lane.NettyLane;
 import io.prmalloc.trace.replay.lane.PoolTarget;
 import io.prmalloc.trace.replay.lane.ReplayTarget;
-import io.prmalloc.internal.os.MallocLibrary;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.IntFunction;

@@ -1,15 +1,15 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.Allocator;
+import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.os.AgronaAccess;
+import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.os.ResidentPeak;
+import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.replay.lane.ReplayTarget;
 import io.prmalloc.trace.replay.lane.ThreadUsage;
-import io.prmalloc.Allocator;
-import io.prmalloc.internal.os.AgronaAccess;
-import io.prmalloc.MemoryRegion;
-import io.prmalloc.internal.os.OperatingSystem;
-import io.prmalloc.internal.os.ResidentPeak;
-import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

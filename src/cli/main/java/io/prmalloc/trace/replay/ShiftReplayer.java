@@ -1,10 +1,10 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.replay.lane.MeetingLane;
 import io.prmalloc.trace.replay.lane.PoolSetup;
 import io.prmalloc.trace.replay.lane.PoolTarget;
-import io.prmalloc.trace.Trace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

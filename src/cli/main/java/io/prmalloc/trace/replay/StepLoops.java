@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay;
 
-import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.replay.lane.Lane;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -1,8 +1,8 @@
 package io.prmalloc.trace.replay;
 
+import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.replay.lane.ReplayTarget;
-import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -3,11 +3,11 @@ package io.prmalloc.trace.replay;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.trace.replay.lane.Memory;
-import io.prmalloc.trace.replay.lane.PoolSetup;
 import io.prmalloc.SharedData;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceInput;
+import io.prmalloc.trace.replay.lane.Memory;
+import io.prmalloc.trace.replay.lane.PoolSetup;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.recording.Recorder;
 import io.prmalloc.recording.RecordingOptions;
 import io.prmalloc.trace.TraceFormatException;
+import io.prmalloc.trace.replay.lane.Api;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

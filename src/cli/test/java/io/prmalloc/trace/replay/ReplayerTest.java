@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Memory;
-import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.trace.replay.lane.Api;
-import io.prmalloc.trace.replay.lane.Memory;
 import io.prmalloc.SharedData;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceInput;
+import io.prmalloc.trace.replay.lane.Api;
+import io.prmalloc.trace.replay.lane.Memory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.replay.lane.Api;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

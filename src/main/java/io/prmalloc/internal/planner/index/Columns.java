@@ -1,6 +1,5 @@
 package io.prmalloc.internal.planner.index;
 
-import io.prmalloc.internal.planner.Lives;
 import java.util.Arrays;
 
 /**

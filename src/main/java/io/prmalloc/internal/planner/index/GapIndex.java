@@ -1,7 +1,5 @@
 package io.prmalloc.internal.planner.index;
 
-import io.prmalloc.internal.planner.Lives;
-
 /**
  * An index for plans in which few tensors are alive at once: keeps what is free in stretches of
  * time as lists.

@@ -1,7 +1,5 @@
 package io.prmalloc.internal.planner.index;
 
-import io.prmalloc.internal.planner.Lives;
-
 /**
  * What is free beside the placed tensors: finds the smallest gap for a life and a size.
  *

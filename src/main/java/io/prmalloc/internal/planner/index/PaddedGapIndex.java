@@ -1,7 +1,5 @@
 package io.prmalloc.internal.planner.index;
 
-import io.prmalloc.internal.planner.Lives;
-
 /**
  * An index in which of equally small gaps the first is taken that begins right where a tensor ends,
  * and if all of them begin with padding, the last.

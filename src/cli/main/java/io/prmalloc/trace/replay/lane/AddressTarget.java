@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay.lane;
 
-import io.prmalloc.trace.replay.ReplayRun;
 import io.prmalloc.internal.os.MallocLibrary;
+import io.prmalloc.trace.replay.ReplayRun;
 import java.util.Optional;
 import java.util.function.IntFunction;
 

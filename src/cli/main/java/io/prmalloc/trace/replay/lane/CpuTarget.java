@@ -1,8 +1,8 @@
 package io.prmalloc.trace.replay.lane;
 
+import io.prmalloc.CpuAllocator;
 import io.prmalloc.trace.replay.ReplayOptions;
 import io.prmalloc.trace.replay.ReplayRun;
-import io.prmalloc.CpuAllocator;
 import java.util.Optional;
 
 /**

@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay.lane;
 
-import io.prmalloc.trace.replay.Pattern;
 import io.prmalloc.Allocation;
+import io.prmalloc.trace.replay.Pattern;
 import java.nio.ByteBuffer;
 import java.util.function.LongFunction;
 

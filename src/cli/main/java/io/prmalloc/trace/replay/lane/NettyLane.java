@@ -1,8 +1,8 @@
 package io.prmalloc.trace.replay.lane;
 
-import io.prmalloc.trace.replay.ReplayFailure;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.prmalloc.trace.replay.ReplayFailure;
 import java.util.function.IntFunction;
 
 /**

@@ -1,7 +1,5 @@
 package io.prmalloc.trace.replay.lane;
 
-import io.prmalloc.trace.replay.ReplayOptions;
-import io.prmalloc.trace.replay.ReplayRun;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
@@ -10,6 +8,8 @@ import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.StepStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
+import io.prmalloc.trace.replay.ReplayOptions;
+import io.prmalloc.trace.replay.ReplayRun;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

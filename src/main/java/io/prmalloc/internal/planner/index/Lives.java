@@ -1,8 +1,5 @@
-package io.prmalloc.internal.planner;
+package io.prmalloc.internal.planner.index;
 
-import io.prmalloc.internal.planner.index.DepthTree;
-import io.prmalloc.internal.planner.index.IndexSort;
-import io.prmalloc.internal.planner.index.Sums;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.Arrays;
@@ -87,11 +84,11 @@ public final class Lives {
     return sizes[tensor];
   }
 
-  long firstTask(int tensor) {
+  public long firstTask(int tensor) {
     return firstTasks[tensor];
   }
 
-  long lastTask(int tensor) {
+  public long lastTask(int tensor) {
     return lastTasks[tensor];
   }
 
@@ -109,7 +106,7 @@ public final class Lives {
   }
 
   /** How many tensors are alive in a tick on average; 0 if there are none. */
-  double meanAlive() {
+  public double meanAlive() {
     double alive = 0;
     for (int tensor = 0; tensor < records.length; tensor++) {
       alive += lastTicks[tensor] - firstTicks[tensor] + 1;
@@ -118,7 +115,7 @@ public final class Lives {
   }
 
   /** All tensors, the largest first, ties by number. A new array. */
-  int[] bySizeDescending() {
+  public int[] bySizeDescending() {
     return IndexSort.descending(sizes);
   }
 
@@ -128,7 +125,7 @@ public final class Lives {
   }
 
   /** The bytes alive in every tick. */
-  long[] breadths() {
+  public long[] breadths() {
     long[] changes = new long[tickCount + 1];
     for (int i = 0; i < records.length; i++) {
       changes[firstTicks[i]] += sizes[i];

@@ -1,13 +1,14 @@
-package io.prmalloc.internal.block;
+package io.prmalloc.internal.memory;
 
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Chunk;
 import io.prmalloc.Isolation;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.internal.memory.DeferredFreeSubAllocator;
+import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.jfr.FlightEvents;
-import io.prmalloc.MemoryRegion;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;

@@ -1,4 +1,4 @@
-package io.prmalloc.internal.block;
+package io.prmalloc.internal.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Block;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
