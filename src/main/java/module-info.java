@@ -3,6 +3,7 @@
  * java.base/jdk.internal.misc=org.agrona} where they are used; nothing else does. What adapters are
  * for, and Jackson, which plans in files need, is optional: who uses it requires its library.
  */
+@SuppressWarnings("module") // that of the command line is built after this one
 module io.prmalloc {
   requires java.management;
   requires static jdk.jfr;

@@ -6,21 +6,20 @@
  * io.prmalloc.CpuAllocator} is the plain one. The pool that learns is {@code
  * io.prmalloc.pool.TensorPoolAllocator}.
  *
- * <p>{@link io.prmalloc.element.TypedAllocation} is memory of elements, each of an {@link
- * io.prmalloc.element.ElementType} that says how it begins and ends; {@link
- * io.prmalloc.element.ElementTypes} has those of TensorFlow.
- *
  * <p>Around them: {@link io.prmalloc.AllocatorRegistry} has them by name, {@link
  * io.prmalloc.Prmalloc} ends all that the library began, {@link io.prmalloc.TrackingAllocator}
  * counts what one user takes, {@link io.prmalloc.AllocatorWrapper} and {@link
  * io.prmalloc.SubAllocatorWrapper} are for changing one call, {@link
  * io.prmalloc.AllocationAttributes} say how one request is to be handled and {@link
  * io.prmalloc.AllocatorAttributes} what memory must be fit for; {@link io.prmalloc.Isolation} says
- * how users of one pool are kept apart. For those who write allocators: {@link
- * io.prmalloc.internal.block.Block}, {@link io.prmalloc.internal.memory.RegionHeap}, {@link
- * io.prmalloc.internal.block.Requests}, {@link io.prmalloc.AllocationLog}.
+ * how users of one pool are kept apart. {@link io.prmalloc.AllocationLog} writes down what is
+ * allocated.
  *
- * <p>May use: {@code io.prmalloc.os}, Agrona.
+ * <p>Elements are in {@code io.prmalloc.element}; what lies behind these types is in the packages
+ * of {@code io.prmalloc.internal}, each of which says in which order to read it.
+ *
+ * <p>May use: {@code io.prmalloc.internal.block}, {@code .memory} and {@code .os}, {@code
+ * io.prmalloc.element}, Agrona.
  *
  * <p>Conventions: sizes are bytes in a {@code long} named {@code …Bytes}; an alignment is a power
  * of two; bad arguments are answered with an exception that names the argument, its value and the

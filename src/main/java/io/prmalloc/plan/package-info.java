@@ -10,8 +10,7 @@
  * <p>Offsets are found by an {@code OffsetIndex} of what is free over time and address: {@code
  * GapIndex} where few tensors are alive at once, {@code FreeRectangles} where many are.
  *
- * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.os} (the regions a sub-allocator gives),
- * Agrona.
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.internal.planner} (the strategies), Agrona.
  *
  * <p>Conventions: tensors are numbered from 0 in the order of the caller's list, whatever that
  * order is; tasks are inclusive at both ends; sizes are bytes in a {@code long}, and the sizes of

@@ -3,40 +3,26 @@
  * page fault or garbage.
  *
  * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build, with a {@link
- * io.prmalloc.pool.TensorPoolBuilder}. Most requests are served by its fast path, which takes the
- * first free block that a {@code FreeIndex} notes. Behind it: small requests come from slabs of a
- * size class each ({@code SmallBlocks}, {@code SlabFronts}, {@code SlabClass}, {@code Slab}, whose
- * slots are a {@code BlockStack}, and {@code StripeSlabs}, which knows whom each serves); planned
- * ones from a {@code BinTable}, which is a plan made real: the {@code Arena}, its one reservation,
- * carved into a {@code Buffer} of equal chunks per {@code Bin}; everything else from the {@code
- * LiveHeap} ({@code SlowPath}): extents of a few large regions, which lie in a {@code HeapShard}
- * for each stripe of threads, with an {@code ExtentMap} each that says what is free. Arenas and
- * slabs take memory beside it ({@code SourceBesideHeap}). A slot or a chunk is a {@code
- * PooledBlock}. What was given back is noted in the {@code FreeIndex} of a slab or of the arena
- * ({@code ChunkIndex}), with its chunks in the order that {@code BlockNumbers} gives them, a word
- * for 64 of them and each stripe of threads ({@code Stripes}). In the beginning threads get {@code
- * InitialPartition} of those. Who asks for addresses gets them by way of {@code RawAddresses}, with
- * a header in front ({@code HeaderDescriptor}), and whose one is, is looked up in an {@code
- * AddressDirectory}, or in the {@code AddressTable} of a plan; {@code PoolAccounting} knows what
- * lies where, and adds up what the pool tells of itself.
+ * io.prmalloc.pool.TensorPoolBuilder}. Its fast path takes the first free block that is noted for
+ * the caller ({@code internal.freelist}): a small request one of a slab ({@code internal.slab}), a
+ * planned one a chunk of the arena ({@code internal.arena}). What it does not find is for the
+ * {@code SlowPath}: the step of the caller ({@code internal.steps}), another block of the pool, the
+ * live heap ({@code internal.extent}). {@code RawAddresses} does the same by address.
  *
- * <p>Around that, each with its essay: steps that ask for memory themselves get arenas of their own
- * ({@code PlannedSteps}, {@code StepKinds}, {@code KeyedSteps}, {@code StepSequence}, {@code
- * StepArena}), and so do those whose thread asks the pool for varying sizes ({@code ImplicitSteps},
- * {@code ImplicitStepObserver}); plans of the shared pool are chosen ({@code PlanChoice}, {@code
- * SizeClassPlans}, {@code StepPacking}, {@code StepCopies}), rehearsed ({@code Rehearsal}), put in
- * force ({@code PlanSwitchOver}, {@code SwitchOverMemory}), give memory back before a request is
- * refused ({@code Reclaim}), grow where requests go on missing ({@code Growth}, {@code
- * GrownBlocks}) and are replaced ({@code Replanner}, {@code OverProvisionMonitor}, {@code
- * DrainingPlans}); who wants to hear of allocations is told by {@code ObserverRegistry}; what must
- * be looked at from time to time is looked at by {@code Maintenance}.
+ * <p>Around that: {@code PlanSwitchOver} puts plans in force and replaces them, {@code Growth}
+ * gives a bin more blocks, {@code Reclaim} gives memory back before a request is refused, {@code
+ * OverProvisionMonitor} looks whether a plan is too large, {@code PoolMaintenance} does what must
+ * be done from time to time, {@code PoolAccounting} knows what lies where and adds up what the pool
+ * tells of itself.
  *
- * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.lifetime}, {@code io.prmalloc.kept}, {@code
- * io.prmalloc.recording}, {@code io.prmalloc.plan}, {@code io.prmalloc.jfr}, {@code
- * io.prmalloc.os}.
+ * <p>May use: every other package but the adapters.
  *
- * <p>Conventions: a chunk belongs to whoever claims it, by its own state; the {@code FreeIndex}
- * only says where to look. So does a small slot that was just closed; the others lie on exactly one
- * {@code IndexStack} each, and belong to whoever takes them off.
+ * <p>Glossary: a block is <em>free</em>, <em>claimed</em> (one thread has it, its use has not
+ * begun) or <em>allocated</em>; the <em>fast path</em> finds a free block at the first look; a
+ * <em>stripe</em> is a group of threads with memory of its own to write to; the <em>remote</em>
+ * bits of a stripe are those that other stripes' threads set; a <em>retained slab</em> is exhausted
+ * and kept for a thread whose slots others close; a <em>draining plan</em> was replaced and still
+ * has blocks in use; the <em>plan switch-over</em> is the moment from which requests find another
+ * plan.
  */
 package io.prmalloc.pool;
