@@ -26,6 +26,14 @@ public final class Allocation implements AutoCloseable {
   // A long takes no more room here, and the JIT keeps the size that the user gave, and no second.
   private final long sizeBytes;
 
+  /**
+   * For the library's own blocks: the handle of a use that has begun.
+   *
+   * <p>Threading: the thread that began the use.
+   *
+   * @param stamp of the use
+   * @param sizeBytes how many bytes the user asked for, from 0
+   */
   public Allocation(Block block, long stamp, long sizeBytes) {
     this.block = block;
     this.stamp = stamp;
@@ -96,7 +104,7 @@ public final class Allocation implements AutoCloseable {
     block.close(stamp, sizeBytes);
   }
 
-  /** The block behind, for handles around this one. */
+  /** The block behind, for the library's handles around this one. Threading: any thread. */
   public Block block() {
     return block;
   }

@@ -105,7 +105,10 @@ public record Isolation(Fill fill, boolean canaries) {
     return canaries ? CANARY_BYTES : 0;
   }
 
-  /** A use begins: its first {@code end} bytes are the user's, or the allocator's header. */
+  /**
+   * Tells that a use begins: its first {@code end} bytes are the user's, or the allocator's header.
+   * For the library's own blocks. Threading: the thread that has the block alone.
+   */
   public void begin(ByteBuffer block, int end) {
     if (canaries) {
       // The last user may have left a limit.
@@ -116,7 +119,7 @@ public record Isolation(Fill fill, boolean canaries) {
   }
 
   /**
-   * A use has ended.
+   * Tells that a use has ended. For the library's own blocks. Threading: as {@link #begin}.
    *
    * @return the position of the first byte that was overwritten and must not be, or −1
    */
