@@ -110,12 +110,12 @@ public final class Allocation implements AutoCloseable {
   }
 
   /** Bytes set aside for this allocation. */
-  long blockBytes() {
+  public long blockBytes() {
     return block.capacityBytes();
   }
 
   /** {@link #address}, or 0 if this JVM cannot tell addresses. */
-  long addressOrZero() {
+  public long addressOrZero() {
     try {
       return address();
     } catch (IllegalStateException cannotTell) {

@@ -3,6 +3,7 @@ package io.prmalloc;
 import io.prmalloc.element.ElementType;
 import io.prmalloc.element.ElementTypes;
 import io.prmalloc.element.TypedAllocation;
+import io.prmalloc.internal.block.AllocationLog;
 
 /**
  * Gives out off-heap memory, as checked handles or as raw addresses.

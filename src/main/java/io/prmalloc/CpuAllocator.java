@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.AllocationLog;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.memory.RegionHeap;

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Threading: one thread.
  */
-final class Retry {
+public final class Retry {
 
   // Memory comes back in many places: to a stack of the pool, to a sub-allocator that several
   // allocators share, to the system from another process. None of them tells anybody, for to look
@@ -35,7 +35,7 @@ final class Retry {
   }
 
   /** {@link Allocator#allocate(long, long)} as often as the attributes want. */
-  static Allocation allocate(
+  public static Allocation allocate(
       Allocator allocator, long bytes, long alignment, AllocationAttributes attributes) {
     Retry retry = null;
     while (true) {
@@ -51,7 +51,7 @@ final class Retry {
   }
 
   /** {@link Allocator#allocateRaw(long, long)} as often as the attributes want. */
-  static long allocateRaw(
+  public static long allocateRaw(
       Allocator allocator, long alignment, long bytes, AllocationAttributes attributes) {
     Retry retry = null;
     while (true) {

@@ -12,8 +12,7 @@
  * io.prmalloc.SubAllocatorWrapper} are for changing one call, {@link
  * io.prmalloc.AllocationAttributes} say how one request is to be handled and {@link
  * io.prmalloc.AllocatorAttributes} what memory must be fit for; {@link io.prmalloc.Isolation} says
- * how users of one pool are kept apart. {@link io.prmalloc.AllocationLog} writes down what is
- * allocated.
+ * how users of one pool are kept apart.
  *
  * <p>Elements are in {@code io.prmalloc.element}; what lies behind these types is in the packages
  * of {@code io.prmalloc.internal}, each of which says in which order to read it.

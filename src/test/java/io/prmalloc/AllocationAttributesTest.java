@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.AllocationAttributes.RetryFunction;
+import io.prmalloc.internal.block.AllocationLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.AllocationLog;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Handler;

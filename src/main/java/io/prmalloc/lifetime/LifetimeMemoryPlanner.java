@@ -2,6 +2,7 @@ package io.prmalloc.lifetime;
 
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
+import io.prmalloc.internal.lifecycle.PlanListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;

@@ -1,5 +1,7 @@
 package io.prmalloc.lifetime;
 
+import io.prmalloc.internal.block.StepSource;
+import io.prmalloc.internal.lifecycle.PlanListener;
 import java.util.Optional;
 import java.util.function.Supplier;
 

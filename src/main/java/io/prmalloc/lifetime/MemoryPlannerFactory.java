@@ -1,5 +1,6 @@
 package io.prmalloc.lifetime;
 
+import io.prmalloc.internal.lifecycle.PlannerExecutor;
 import java.util.concurrent.Executor;
 
 /**

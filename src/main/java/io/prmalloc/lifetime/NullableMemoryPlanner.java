@@ -1,5 +1,6 @@
 package io.prmalloc.lifetime;
 
+import io.prmalloc.internal.lifecycle.PlanListener;
 import java.util.Optional;
 
 /**

@@ -3,6 +3,8 @@ package io.prmalloc.lifetime;
 import io.prmalloc.Allocation;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.block.StepMemory;
+import io.prmalloc.internal.block.StepSource;
 
 /**
  * One step of a server, from {@link MemoryPlanner#collect} to {@link #close}: for a

@@ -7,8 +7,8 @@
  * changing it tells its listener the cheapest plan.
  *
  * <p>A step is a {@link io.prmalloc.lifetime.ScopedMemoryCollector}; what it is asked for itself
- * comes from a {@link io.prmalloc.lifetime.StepMemory}, in which the way of a planned step is
- * written out.
+ * comes from a {@code internal.block.StepMemory}, in which the way of a planned step is written
+ * out.
  *
  * <p>May use: {@code io.prmalloc}. It never knows the pool.
  *

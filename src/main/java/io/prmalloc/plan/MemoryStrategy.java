@@ -12,6 +12,7 @@ import io.prmalloc.internal.planner.NaiveStrategy;
 import io.prmalloc.internal.planner.ObjectsStrategy;
 import io.prmalloc.internal.planner.ShapesStrategy;
 import io.prmalloc.internal.planner.index.Lives;
+import io.prmalloc.internal.planner.index.ReallocationGraph;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;

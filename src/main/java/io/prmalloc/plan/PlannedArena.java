@@ -1,6 +1,7 @@
 package io.prmalloc.plan;
 
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.planner.PlanMemory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

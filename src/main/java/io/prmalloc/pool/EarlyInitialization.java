@@ -50,7 +50,7 @@ final class EarlyInitialization {
     "internal.steps.StepArena",
     "internal.steps.StepPlan",
     "internal.steps.StepSequence",
-    "lifetime.StepMemory",
+    "internal.block.StepMemory",
     "plan.MemoryStrategy",
     "plan.MemoryStrategy$1",
   };

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.lifecycle.PlanListener;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import java.util.ArrayDeque;

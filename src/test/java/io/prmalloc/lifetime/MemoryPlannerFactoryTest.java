@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.lifecycle.PlannerExecutor;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.internal.planner.BestFitOffsets;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;

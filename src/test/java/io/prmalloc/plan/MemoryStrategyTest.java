@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.prmalloc.internal.planner.MinCostFlowStrategy;
+import io.prmalloc.internal.planner.index.ReallocationGraph;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;

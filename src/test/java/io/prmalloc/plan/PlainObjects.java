@@ -1,5 +1,6 @@
 package io.prmalloc.plan;
 
+import io.prmalloc.internal.planner.index.ReallocationGraph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

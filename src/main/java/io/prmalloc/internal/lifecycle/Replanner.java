@@ -6,7 +6,6 @@ import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
-import io.prmalloc.lifetime.PlanListener;
 import io.prmalloc.lifetime.PlannerSettings;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

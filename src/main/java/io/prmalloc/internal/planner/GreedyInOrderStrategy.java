@@ -1,9 +1,9 @@
 package io.prmalloc.internal.planner;
 
 import io.prmalloc.internal.planner.index.Lives;
+import io.prmalloc.internal.planner.index.ReallocationGraph;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.ObjectsAssignment;
-import io.prmalloc.plan.ReallocationGraph;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.prmalloc.internal.steps;
 
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.steps.StepPlan.Recording;
-import io.prmalloc.lifetime.StepMemory;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;

@@ -2,9 +2,9 @@ package io.prmalloc.internal.steps;
 
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.steps.StepPlan.Recording;
 import io.prmalloc.kept.KeptStep;
-import io.prmalloc.lifetime.StepMemory;
 import io.prmalloc.pool.StepStats;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,8 +2,8 @@ package io.prmalloc.internal.steps;
 
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.EndListener;
+import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.steps.StepPlan.Recording;
-import io.prmalloc.lifetime.StepMemory;
 
 /**
  * A step that is written down so that later ones can be planned. Every request is served by a

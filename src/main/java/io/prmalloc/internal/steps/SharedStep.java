@@ -1,7 +1,7 @@
 package io.prmalloc.internal.steps;
 
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.lifetime.StepMemory;
+import io.prmalloc.internal.block.StepMemory;
 
 /**
  * A step that is not planned.

@@ -2,7 +2,7 @@ package io.prmalloc.plan.arena;
 
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Requests;
-import io.prmalloc.plan.BestFitOffsets;
+import io.prmalloc.internal.planner.BestFitOffsets;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

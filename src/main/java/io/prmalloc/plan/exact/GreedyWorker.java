@@ -1,6 +1,6 @@
 package io.prmalloc.plan.exact;
 
-import io.prmalloc.plan.BestFitOffsets;
+import io.prmalloc.internal.planner.BestFitOffsets;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;

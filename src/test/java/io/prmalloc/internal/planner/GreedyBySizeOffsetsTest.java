@@ -10,7 +10,6 @@ import io.prmalloc.internal.planner.index.FreeRectangles;
 import io.prmalloc.internal.planner.index.GapIndex;
 import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.internal.planner.index.OffsetIndex;
-import io.prmalloc.plan.BestFitOffsets;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.PlanValidator;

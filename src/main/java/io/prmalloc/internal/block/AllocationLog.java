@@ -1,6 +1,11 @@
-package io.prmalloc;
+package io.prmalloc.internal.block;
 
-import io.prmalloc.internal.block.HeapBlock;
+import io.prmalloc.Allocation;
+import io.prmalloc.AllocationAttributes;
+import io.prmalloc.Allocator;
+import io.prmalloc.Chunk;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.Retry;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.ConcurrentHashMap;
@@ -71,7 +76,7 @@ public final class AllocationLog {
   }
 
   /** {@link Allocator#allocate(long, long, AllocationAttributes)} of any allocator. */
-  static Allocation allocate(
+  public static Allocation allocate(
       Allocator allocator, long bytes, long alignment, AllocationAttributes attributes) {
     Allocation handle = Retry.allocate(allocator, bytes, alignment, attributes);
     if (!isOn(attributes)) {
@@ -112,7 +117,7 @@ public final class AllocationLog {
    * {@link Allocator#allocateRaw(long, long, AllocationAttributes)} of an allocator that does not
    * know of logs: the release will not be logged.
    */
-  static long allocateRawOnly(
+  public static long allocateRawOnly(
       Allocator allocator, long alignment, long bytes, AllocationAttributes attributes) {
     long address = Retry.allocateRaw(allocator, alignment, bytes, attributes);
     if (address != 0 && isOn(attributes)) {

@@ -1,8 +1,9 @@
-package io.prmalloc.plan;
+package io.prmalloc.internal.planner;
 
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.planner.index.IndexSort;
+import io.prmalloc.plan.OffsetsAssignment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -45,7 +46,8 @@ public final class PlanMemory {
     return reserve(plan, source, MemoryRegion.MAX_BYTES);
   }
 
-  static PlanMemory reserve(OffsetsAssignment plan, SubAllocator source, long maxRegionBytes) {
+  public static PlanMemory reserve(
+      OffsetsAssignment plan, SubAllocator source, long maxRegionBytes) {
     List<Piece> pieces = pieces(plan, maxRegionBytes);
     MemoryRegion[] regions = new MemoryRegion[pieces.size()];
     long[] starts = pieces.stream().mapToLong(Piece::start).toArray();

@@ -1,11 +1,13 @@
-package io.prmalloc.plan;
+package io.prmalloc.internal.planner;
 
 import io.prmalloc.internal.block.Requests;
-import io.prmalloc.internal.planner.GreedyBySizeOffsets;
 import io.prmalloc.internal.planner.index.Lives;
 import io.prmalloc.internal.planner.index.OffsetIndex;
 import io.prmalloc.internal.planner.index.PaddedGapIndex;
 import io.prmalloc.internal.planner.index.Sums;
+import io.prmalloc.plan.MemoryStrategy;
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.TensorUsageRecord;
 import java.util.List;
 import java.util.stream.IntStream;
 

@@ -1,4 +1,4 @@
-package io.prmalloc.lifetime;
+package io.prmalloc.internal.lifecycle;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

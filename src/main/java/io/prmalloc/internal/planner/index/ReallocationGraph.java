@@ -1,4 +1,4 @@
-package io.prmalloc.plan;
+package io.prmalloc.internal.planner.index;
 
 import java.util.Collections;
 import java.util.List;
@@ -51,7 +51,7 @@ public record ReallocationGraph(List<List<Integer>> followers) {
     return Collections.binarySearch(followers.get(before), after) >= 0;
   }
 
-  void checkTensorCount(int tensors) {
+  public void checkTensorCount(int tensors) {
     if (followers.size() != tensors) {
       throw new IllegalArgumentException(
           "the reallocation graph is for "

@@ -1,4 +1,7 @@
-package io.prmalloc.lifetime;
+package io.prmalloc.internal.lifecycle;
+
+import io.prmalloc.lifetime.LifetimePlan;
+import io.prmalloc.lifetime.MemoryPlanner;
 
 /** Hears of the plan. */
 @FunctionalInterface

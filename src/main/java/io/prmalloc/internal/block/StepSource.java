@@ -1,6 +1,4 @@
-package io.prmalloc.lifetime;
-
-import io.prmalloc.internal.block.Block;
+package io.prmalloc.internal.block;
 
 /**
  * The allocator behind the steps of a planner. For those who write allocators.

@@ -1,8 +1,6 @@
-package io.prmalloc.lifetime;
+package io.prmalloc.internal.block;
 
-import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.block.Confinement;
-import io.prmalloc.internal.block.Requests;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 
 /**
  * Where the tensors of one step come from. For those who write allocators; users see a {@link
@@ -102,7 +100,7 @@ public abstract class StepMemory extends Confinement {
   }
 
   /** The address of the next request if that is as planned; else 0, and nothing changes. */
-  final long takePlannedRaw(long bytes) {
+  public final long takePlannedRaw(long bytes) {
     Block block = takePlanned(bytes);
     return block != null ? block.openAsOwner(bytes) : 0;
   }
@@ -121,7 +119,7 @@ public abstract class StepMemory extends Confinement {
   }
 
   /** {@link #takeRaw} where {@link #takePlannedRaw} gave nothing. */
-  final long takeOtherRaw(long bytes) {
+  public final long takeOtherRaw(long bytes) {
     Requests.checkBytes(bytes);
     return takeUnplannedRaw(bytes);
   }
@@ -185,7 +183,7 @@ public abstract class StepMemory extends Confinement {
   protected abstract long takeUnplannedRaw(long bytes);
 
   /** Takes an address back. Threading: any thread. */
-  final void release(long address) {
+  public final void release(long address) {
     if (!isMine() || !releaseExpected(address)) {
       releaseUnexpected(address);
     }
