@@ -43,6 +43,8 @@ module io.prmalloc {
   exports io.prmalloc.tensor.wire.proto;
 
   // Everything else is in io.prmalloc.internal, for the command line at most.
+  exports io.prmalloc.internal.block to
+      io.prmalloc.cli;
   exports io.prmalloc.internal.os to
       io.prmalloc.cli;
 

@@ -44,6 +44,7 @@ final class LeakDetector implements PoolObserver {
   private static final Logger LOGGER = System.getLogger(LOGGER_NAME);
   private static final Set<String> OWN_PACKAGES =
       Set.of("io.prmalloc", "io.prmalloc.pool", "io.prmalloc.lifetime");
+  private static final String INTERNAL_PACKAGES = "io.prmalloc.internal.";
   private static final long NO_STEP = -1;
 
   /** Two cache lines for each counter. */
@@ -247,7 +248,7 @@ final class LeakDetector implements PoolObserver {
   private static Leak leak(Watched watched, Reason reason) {
     List<StackTraceElement> callers =
         Arrays.stream(watched.stack.getStackTrace())
-            .dropWhile(place -> OWN_PACKAGES.contains(packageOf(place.getClassName())))
+            .dropWhile(place -> isOwn(packageOf(place.getClassName())))
             .toList();
     return new Leak(
         watched.bytes,
@@ -257,6 +258,10 @@ final class LeakDetector implements PoolObserver {
         Duration.ofNanos(System.nanoTime() - watched.nanos),
         reason,
         callers);
+  }
+
+  private static boolean isOwn(String packageName) {
+    return OWN_PACKAGES.contains(packageName) || packageName.startsWith(INTERNAL_PACKAGES);
   }
 
   private static String packageOf(String className) {
