@@ -23,14 +23,14 @@ import org.openjdk.jcstress.Main;
 /**
  * Runs the races of this package: {@link BlockRaces}, {@link BlockStackRaces}, {@link BufferRaces},
  * {@link FreeIndexRaces}, {@link IndexStackRaces} and {@link PoolRaces}. In short form here, all or
- * those that {@code proof.jcstress.only} names; the profile {@code proof} runs them in full.
+ * those that {@code proof.jcstress.only} names, in one JVM; the profile {@code proof} runs them in
+ * full, in JVMs of several settings for each race.
  */
 public class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =
-      "-m quick -f 1 -fsm 0 -iters 1 -time 100 -pth false -strideSize 256 -strideCount 10 -sc false -af NONE"
-          + " -jvmArgs -Xmx256m -jvmArgs -XX:+UseSerialGC";
+      "-m quick -c 2 -iters 1 -time 200 -strideSize 256 -strideCount 10";
 
   private static final Pattern COUNTS =
       Pattern.compile(
@@ -41,10 +41,31 @@ public class JcstressTest {
 
   @Test
   void shouldMeetOnlyListedOutcomesWhenThreadsRace() throws Exception {
+    String full = System.getProperty("proof.jcstress");
     List<String> arguments = new ArrayList<>(List.of("-r", directory.resolve("report").toString()));
-    arguments.addAll(List.of(System.getProperty("proof.jcstress", SHORT).split(" ", -1)));
+    arguments.addAll(List.of((full == null ? SHORT : full).split(" ", -1)));
     Optional.ofNullable(System.getProperty("proof.jcstress.only"))
         .ifPresent(races -> arguments.addAll(List.of("-t", races)));
+    if (full == null) {
+      runInOneJvm(arguments);
+    } else {
+      runInJvmsOfTheirOwn(arguments);
+    }
+  }
+
+  private void runInOneJvm(List<String> arguments) throws Exception {
+    ChildJvm.Result result =
+        new ChildJvm(directory)
+            .flags("-Xmx256m", "-XX:+UseSerialGC")
+            .inDirectory()
+            .run(JcstressMain.class, arguments.toArray(new String[0]));
+    assertEquals(0, result.exitCode(), () -> result.output() + result.errors());
+    long passed = result.output().lines().filter(line -> line.contains(" passed, ")).count();
+    long tests = tests(selected(arguments));
+    assertTrue(tests > 0 && passed == tests, () -> "of tests: " + tests + "\n" + result.output());
+  }
+
+  private void runInJvmsOfTheirOwn(List<String> arguments) throws Exception {
     ChildJvm.Result result =
         new ChildJvm(directory)
             .flags("-Xmx512m")
