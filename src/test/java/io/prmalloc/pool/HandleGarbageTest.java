@@ -7,6 +7,7 @@ import io.prmalloc.internal.os.AgronaAccess;
 import io.prmalloc.internal.os.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,48 +28,88 @@ class HandleGarbageTest {
     assertEquals(0, result.exitCode(), warmUp + ", " + work + ": " + result);
   }
 
+  private static void assumeHandlersInline() {
+    assumeTrue(
+        Runtime.version().feature() >= 22,
+        "before Java 22 the JIT does not inline what an exception handler calls that never ran");
+  }
+
+  private static void assumeHandlersThatRunInline() {
+    assumeTrue(
+        Runtime.version().feature() < 22,
+        "from Java 22 on the JIT does not inline what an exception handler calls that runs rarely");
+  }
+
+  // With the build each warm-up and each work, in the long form each pair that differs.
+
   @ParameterizedTest
-  @CsvSource({
-    "long, planned",
-    "long, small",
-    "long, mixed",
-    "raw, planned",
-    "misses, mixed",
-    "mixed, planned",
-    "mixed, small",
-    "mixed, mixed",
-    "mixed, aligned",
-    "recorded, planned",
-    "recorded, mixed",
-    "recording, planned",
-    "recording, mixed"
-  })
+  @CsvSource({"long, mixed", "raw, planned", "mixed, aligned", "recording, mixed"})
   void shouldCostNoHeapWhenHandlesAreUsedInATry(String warmUp, String work) throws Exception {
     check(warmUp, work);
   }
 
+  @Tag("long")
   @ParameterizedTest
-  @CsvSource({"long, raw", "mixed, raw", "raw, steps"})
+  @CsvSource({
+    "long, planned",
+    "long, small",
+    "misses, mixed",
+    "mixed, planned",
+    "mixed, small",
+    "mixed, mixed",
+    "recorded, planned",
+    "recorded, mixed",
+    "recording, planned"
+  })
+  void shouldCostNoHeapWhenHandlesAreUsedInATryAfterOtherWarmUps(String warmUp, String work)
+      throws Exception {
+    check(warmUp, work);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"mixed, raw", "raw, steps"})
   void shouldCostNoHeapWhenAddressesAreUsed(String warmUp, String work) throws Exception {
     check(warmUp, work);
   }
 
+  @Tag("long")
   @ParameterizedTest
-  @CsvSource({"mixed, nested", "mixed, opaque", "misses, served"})
-  void shouldCostNoHeapWhenTheBodyMakesCallsThatNeverFail(String warmUp, String work)
+  @CsvSource("long, raw")
+  void shouldCostNoHeapWhenAddressesAreUsedAfterALongWarmUp(String warmUp, String work)
       throws Exception {
-    assumeTrue(
-        Runtime.version().feature() >= 22,
-        "before Java 22 the JIT does not inline what an exception handler calls that never ran");
     check(warmUp, work);
   }
 
   @ParameterizedTest
-  @CsvSource({"long, failing", "handles, failing", "mixed, failing"})
+  @CsvSource({"mixed, nested", "misses, served"})
+  void shouldCostNoHeapWhenTheBodyMakesCallsThatNeverFail(String warmUp, String work)
+      throws Exception {
+    assumeHandlersInline();
+    check(warmUp, work);
+  }
+
+  @Tag("long")
+  @ParameterizedTest
+  @CsvSource("mixed, opaque")
+  void shouldCostNoHeapWhenTheBodyMakesOtherCallsThatNeverFail(String warmUp, String work)
+      throws Exception {
+    assumeHandlersInline();
+    check(warmUp, work);
+  }
+
+  @ParameterizedTest
+  @CsvSource("handles, failing")
   void shouldCostNoHeapWhenTheBodyFailsNowAndThen(String warmUp, String work) throws Exception {
-    assumeTrue(
-        Runtime.version().feature() < 22,
-        "from Java 22 on the JIT does not inline what an exception handler calls that runs rarely");
+    assumeHandlersThatRunInline();
+    check(warmUp, work);
+  }
+
+  @Tag("long")
+  @ParameterizedTest
+  @CsvSource({"long, failing", "mixed, failing"})
+  void shouldCostNoHeapWhenTheBodyFailsNowAndThenAfterOtherWarmUps(String warmUp, String work)
+      throws Exception {
+    assumeHandlersThatRunInline();
     check(warmUp, work);
   }
 }

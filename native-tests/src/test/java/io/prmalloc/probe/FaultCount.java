@@ -22,8 +22,13 @@ final class FaultCount {
 
   /** Runs a step over and over, first some times without looking, then counting. */
   static FaultCount of(int steps, Runnable step) {
+    return of(SETTLING_STEPS, steps, step);
+  }
+
+  /** As above, for steps of which each takes long: so many times without looking. */
+  static FaultCount of(int settlingSteps, int steps, Runnable step) {
     FaultCount count = new FaultCount(steps);
-    for (int i = 0; i < SETTLING_STEPS; i++) {
+    for (int i = 0; i < settlingSteps; i++) {
       count.run(step, 0);
     }
     for (int i = 0; i < steps; i++) {

@@ -34,13 +34,19 @@ class PageFaultTest {
   /** No tensor over 24 MiB; some 70 MiB at a time. */
   private static final Step STEP = Step.of(7, 150, 24 << 20);
 
-  /** Two tensors between 64 and 96 MiB; some 140 MiB at a time. */
-  private static final Step LARGE_STEP = Step.of(4, 40, 96 << 20);
+  /** The first layers of that, with as much at a time: a step of plain buffers takes seconds. */
+  private static final Step SHORT_STEP = Step.of(7, 30, 24 << 20);
+
+  /** Two tensors between 64 and 96 MiB; some 120 MiB at a time. */
+  private static final Step LARGE_STEP = Step.of(8, 12, 96 << 20);
 
   private static final int STEPS = 51;
 
-  /** Fewer, for each takes a thousand times as long: eight seconds or so on a small machine. */
+  /** Fewer, for each takes a thousand times as long. */
   private static final int PLAIN_STEPS = 3;
+
+  /** In the first of them the C library learns what it keeps. */
+  private static final int PLAIN_SETTLING_STEPS = 2;
 
   private static final long THOUSANDS = 2000;
 
@@ -110,10 +116,11 @@ class PageFaultTest {
     private PlainAndPooled() {}
 
     public static void main(String[] arguments) {
-      Step step = arguments[0].equals("large") ? LARGE_STEP : STEP;
+      Step step = arguments[0].equals("large") ? LARGE_STEP : SHORT_STEP;
       Tensors plain = new Tensors.PlainBuffers();
       Touch touchPlain = new Touch(plain, step);
-      FaultCount plainCount = FaultCount.of(PLAIN_STEPS, () -> step.run(plain, touchPlain));
+      FaultCount plainCount =
+          FaultCount.of(PLAIN_SETTLING_STEPS, PLAIN_STEPS, () -> step.run(plain, touchPlain));
       try (TensorPoolAllocator pool = Pools.open(Source.DIRECT.open())) {
         Tensors pooled = new Tensors.Handles(pool);
         Touch touchPooled = new Touch(pooled, step);
