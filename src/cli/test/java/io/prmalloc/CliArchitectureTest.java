@@ -123,7 +123,7 @@ class CliArchitectureTest {
           .that()
           .resideInAnyPackage(OURS)
           .and()
-          .resideOutsideOfPackage("io.prmalloc.trace.replay")
+          .resideOutsideOfPackage("io.prmalloc.trace.replay.lane")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("io.netty..");
