@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -170,6 +171,7 @@ class ShiftReplayerTest {
     checkSharedByThreads(two, model(2, TENSORS, 8), two);
   }
 
+  @Tag("long")
   @Test
   void shouldFollowTheModelWhenThreadsShareMemory() throws Exception {
     checkSharedByThreads(model(2, TENSORS, 4), model(4, TENSORS, 4));
@@ -195,8 +197,21 @@ class ShiftReplayerTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"POOL, Squeezenet, 60", "PLANNED, Squeezenet, 60", "POOL, MobilenetV2, 60"})
+  @CsvSource({"POOL, Squeezenet, 60", "PLANNED, Squeezenet, 60"})
   void shouldFollowTheBatchOfRealTraces(ReplayAllocator allocator, String model, int most)
+      throws InterruptedException {
+    checkBatch(allocator, model, most);
+  }
+
+  @Tag("long")
+  @ParameterizedTest
+  @CsvSource("POOL, MobilenetV2, 60")
+  void shouldFollowTheBatchOfLargerTraces(ReplayAllocator allocator, String model, int most)
+      throws InterruptedException {
+    checkBatch(allocator, model, most);
+  }
+
+  private static void checkBatch(ReplayAllocator allocator, String model, int most)
       throws InterruptedException {
     Trace two = shared(model, 2);
     Trace eight = shared(model, 8);
