@@ -149,7 +149,7 @@ public class FreeIndex {
     this.shareCount = shareCount;
     this.shareWords = words / shareCount;
     // One more than there are blocks for: what comes later is noted where nobody looks.
-    this.local = new long[at(words + 1, 0)];
+    this.local = new long[at(words + 1, 0) + (1 << SPREAD_SHIFT)];
     this.remote = new long[local.length];
   }
 
@@ -204,11 +204,12 @@ public class FreeIndex {
   // Where a word lies, and what it is of.
 
   private int at(int word, int lane) {
-    return (word << laneBits | lane) << SPREAD_SHIFT;
+    // One behind the array's header, which every access reads.
+    return ((word << laneBits | lane) + 1) << SPREAD_SHIFT;
   }
 
   private int firstNumber(int at) {
-    return at >>> (SPREAD_SHIFT + laneBits) << 6;
+    return ((at >>> SPREAD_SHIFT) - 1) >>> laneBits << 6;
   }
 
   /** The block with the lowest of some bits of a word. */
@@ -348,7 +349,7 @@ public class FreeIndex {
   /** How many blocks are noted, of all stripes. */
   public final int noted() {
     int noted = 0;
-    for (int at = 0; at < local.length; at += 1 << SPREAD_SHIFT) {
+    for (int at = 1 << SPREAD_SHIFT; at < local.length; at += 1 << SPREAD_SHIFT) {
       noted += Long.bitCount(local[at] | remote[at]);
     }
     return noted;
