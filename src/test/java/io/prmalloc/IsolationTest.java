@@ -86,7 +86,9 @@ class IsolationTest {
       assertTrue(block.closeRaw());
       for (int i = -100; i < CAPACITY + 100; i++) {
         byte expected = i >= 0 && i < CAPACITY ? left : 7;
-        assertEquals(expected, at(i), "byte " + i + " of " + bytes);
+        if (at(i) != expected) {
+          assertEquals(expected, at(i), "byte " + i + " of " + bytes);
+        }
       }
     }
     assertEquals(5, block.home);
@@ -112,7 +114,9 @@ class IsolationTest {
     assertEquals(0, at(1016));
     handle.close();
     for (int i = 0; i < CAPACITY; i++) {
-      assertEquals(0, at(i), "byte " + i);
+      if (at(i) != 0) {
+        assertEquals(0, at(i), "byte " + i);
+      }
     }
   }
 

@@ -194,14 +194,14 @@ class StoppingClientsTest {
   @Test
   void shouldTimeOutWhenTheClientSendsAByteNowAndThen() throws Exception {
     start(new ServerTimeouts(LONG, SHORT, LONG, LONG));
-    assertTimesOutOf("head", "GET /v2 HTTP/1.1\r\nX: ", 7000);
+    assertTimesOutOf("head", "GET /v2 HTTP/1.1\r\nX: ", 2000);
     server.close();
     start(new ServerTimeouts(LONG, LONG, SHORT, LONG));
     assertTimesOutOf("body", "POST /metrics HTTP/1.1\r\nContent-Length: 7000\r\n\r\n", 0);
     server.close();
     start(new ServerTimeouts(LONG, LONG, SHORT, LONG));
     assertTimesOutOf(
-        "body", "POST /v2/models/small/infer HTTP/1.1\r\nContent-Length: 7000\r\n\r\n", 7000);
+        "body", "POST /v2/models/small/infer HTTP/1.1\r\nContent-Length: 2000\r\n\r\n", 2000);
   }
 
   /**

@@ -85,7 +85,7 @@ class MemoryStrategyTest {
   void shouldAgreeWithThePlainRuleWhenLivesAreRandom(MemoryStrategy strategy) {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 150; round++) {
       List<TensorUsageRecord> records =
           Records.random(random, random.nextInt(40), 1 + random.nextInt(30), 1 + random.nextInt(9));
       String what = "seed " + seed + ", round " + round + ": " + records;
@@ -188,7 +188,7 @@ class MemoryStrategyTest {
   void shouldAgreeWithThePlainRuleWhenReallocating() {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 150; round++) {
       int count = random.nextInt(30);
       List<TensorUsageRecord> records = Records.random(random, count, 20, 5);
       List<List<Integer>> followers = new ArrayList<>();

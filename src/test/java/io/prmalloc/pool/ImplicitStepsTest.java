@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.Isolation;
+import io.prmalloc.TestBytes;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.steps.ImplicitSteps;
 import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.recording.Recording;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -43,18 +43,12 @@ class ImplicitStepsTest extends PlannedStepsPool {
   private record Tensor(Allocation memory, byte pattern) {
     static Tensor of(Allocator pool, long bytes, int pattern) {
       Tensor made = new Tensor(pool.allocate(bytes), (byte) pattern);
-      ByteBuffer buffer = made.memory.byteBuffer();
-      for (int i = 0; i < bytes; i++) {
-        buffer.put(i, made.pattern);
-      }
+      TestBytes.fill(made.memory.byteBuffer(), made.pattern);
       return made;
     }
 
     void check() {
-      ByteBuffer buffer = memory.byteBuffer();
-      for (int i = 0; i < buffer.limit(); i++) {
-        assertEquals(pattern, buffer.get(i), "byte " + i);
-      }
+      TestBytes.assertAll(pattern, memory.byteBuffer());
     }
 
     void close() {

@@ -30,7 +30,7 @@ public class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =
-      "-m quick -c 2 -iters 1 -time 200 -strideSize 256 -strideCount 10";
+      "-m quick -c 2 -iters 1 -time 80 -strideSize 16 -strideCount 5";
 
   private static final Pattern COUNTS =
       Pattern.compile(

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LincheckTest {
 
   private static final boolean IN_SHORT = System.getProperty("proof.lincheck.scenarios") == null;
-  private static final String SCENARIOS = System.getProperty("proof.lincheck.scenarios", "4");
+  private static final String SCENARIOS = System.getProperty("proof.lincheck.scenarios", "2");
   private static final String RUNS = System.getProperty("proof.lincheck.runs", "100");
 
   @TempDir private Path directory;

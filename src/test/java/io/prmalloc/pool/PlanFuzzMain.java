@@ -69,13 +69,17 @@ final class PlanFuzzMain {
               + "|not a plan of its step");
 
   private final Path file;
+  private final int part;
+  private final int parts;
   private final List<String> faults = new ArrayList<>();
   private int refused;
   private int noMemory;
   private int served;
 
-  private PlanFuzzMain(Path file) {
+  private PlanFuzzMain(Path file, int part, int parts) {
     this.file = file;
+    this.part = part;
+    this.parts = parts;
   }
 
   /**
@@ -84,8 +88,9 @@ final class PlanFuzzMain {
    * @param arguments files to begin with, each a plan; they are overwritten
    */
   public static void main(String[] arguments) throws IOException {
-    for (String name : arguments) {
-      PlanFuzzMain fuzz = new PlanFuzzMain(Path.of(name));
+    // Each number takes one of so many of the extremes in each file, and all in all of them.
+    for (int i = 0; i < arguments.length; i++) {
+      PlanFuzzMain fuzz = new PlanFuzzMain(Path.of(arguments[i]), i, arguments.length);
       fuzz.run();
       fuzz.faults.forEach(System.out::println);
       System.out.println(
@@ -118,9 +123,9 @@ final class PlanFuzzMain {
   private void run() throws IOException {
     PlanText text = PlanText.of(Files.readString(file));
     Matcher number = NUMBER.matcher(text.plan());
-    while (number.find()) {
-      for (String extreme : EXTREMES) {
-        replace(text, number.start(), number.end(), extreme);
+    for (int which = part; number.find(); which++) {
+      for (int i = which % parts; i < EXTREMES.length; i += parts) {
+        replace(text, number.start(), number.end(), EXTREMES[i]);
       }
     }
     // Lists of one number, many times over.

@@ -415,7 +415,7 @@ class PlannedStepsTest extends PlannedStepsPool {
 
   private void manySteps(int[] sizes, int mark, AtomicReference<Throwable> failure) {
     try {
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < 60; i++) {
         try (ScopedMemoryCollector step = pool.collect()) {
           ArrayList<Allocation> live = new ArrayList<>();
           for (int size : sizes) {

@@ -64,7 +64,7 @@ class StepEnvelopesTest extends PlannedStepsPool {
   @Test
   void shouldRaiseAPlanSeldomWhenSizesGrow() {
     double factor = 1;
-    for (int i = 0; i < 1000; i++, factor *= 1.005) {
+    for (int i = 0; i < 400; i++, factor *= 1.0075) {
       step(null, times(factor, MODEL));
     }
     StepStats stats = pool.stepStats();

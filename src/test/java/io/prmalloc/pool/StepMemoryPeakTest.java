@@ -8,10 +8,10 @@ import io.prmalloc.Allocation;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.TestBytes;
 import io.prmalloc.internal.os.Mappings;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -76,18 +76,12 @@ class StepMemoryPeakTest {
   }
 
   private static Allocation fill(Allocation tensor, int value) {
-    ByteBuffer buffer = tensor.byteBuffer();
-    for (int i = 0; i < buffer.limit(); i++) {
-      buffer.put(i, (byte) value);
-    }
+    TestBytes.fill(tensor.byteBuffer(), (byte) value);
     return tensor;
   }
 
   private static void check(Allocation tensor, int value) {
-    ByteBuffer buffer = tensor.byteBuffer();
-    for (int i = 0; i < buffer.limit(); i++) {
-      assertEquals((byte) value, buffer.get(i), "byte " + i);
-    }
+    TestBytes.assertAll((byte) value, tensor.byteBuffer());
   }
 
   /** Two tensors, written to; returns the address of the second. */

@@ -152,7 +152,7 @@ class RecorderTest {
   @SuppressWarnings("ThreadPriorityCheck") // waits for its turn
   void shouldWriteWhatHappenedBeforeFirstWhenThreadsTakeTurns(int buffered) throws Exception {
     int threads = 10;
-    int turns = Math.min(5_000, 100 * buffered);
+    int turns = Math.min(1_500, 100 * buffered);
     ExecutorService executor = Executors.newFixedThreadPool(threads);
     AtomicInteger turn = new AtomicInteger();
     try (Recorder recorder = start(PATIENT.withBufferedEvents(buffered))) {

@@ -10,6 +10,7 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +104,7 @@ class PageFaultTest {
     assertPlainBuffersCauseThousands(Map.of(), "large");
   }
 
+  @Tag("long")
   @Test
   void shouldCauseThousandsWhenPlainBuffersComeFromACLibraryThatKeepsLittle() throws Exception {
     // 128 KiB is where glibc begins; to set it keeps it from growing. Other C libraries have

@@ -18,9 +18,16 @@ import org.junit.jupiter.api.io.TempDir;
 class LargeFilesTest {
 
   private static final int CHUNK_BYTES = 64 * 1024;
-  private static final int CHUNKS = 1600;
+  private static final int CHUNKS = 500;
 
   @TempDir private Path directory;
+
+  /** Of the JVM that reads. */
+  private static final long HEAP_BYTES = 24L << 20;
+
+  private ChildJvm child() {
+    return new ChildJvm(directory).flags("-Xmx" + HEAP_BYTES);
+  }
 
   private static void write(OutputStream out, String text) throws IOException {
     out.write(text.getBytes(StandardCharsets.UTF_8));
@@ -41,8 +48,8 @@ class LargeFilesTest {
   }
 
   private String read(Path file) throws Exception {
-    assertTrue(Files.size(file) > 100_000_000, Files.size(file) + " bytes");
-    ChildJvm.Result result = new ChildJvm(directory).run(LargeFilesMain.class, file.toString());
+    assertTrue(Files.size(file) > HEAP_BYTES, Files.size(file) + " bytes");
+    ChildJvm.Result result = child().run(LargeFilesMain.class, file.toString());
     assertEquals(0, result.exitCode(), "" + result);
     return result.output().strip();
   }
@@ -84,7 +91,7 @@ class LargeFilesTest {
     Path file = directory.resolve("graph");
     try (OutputStream out = create(file)) {
       write(out, "{\"comments\":[");
-      for (int i = 0; i < 20_000_000; i++) {
+      for (int i = 0; i < 8_000_000; i++) {
         write(out, "[1],");
       }
       write(out, "1],\"inputs\":[0],\"outputs\":[1],");
@@ -104,7 +111,7 @@ class LargeFilesTest {
       writeNothing(out, 'y');
       write(out, " 5\n");
     }
-    ChildJvm.Result result = new ChildJvm(directory).run(LargeFilesMain.class, file.toString());
+    ChildJvm.Result result = child().run(LargeFilesMain.class, file.toString());
     assertTrue(
         result.errors().contains(file + ":2: is longer than 1048576 bytes"), result.errors());
   }

@@ -120,7 +120,7 @@ class LiveHeapTest {
   private static void churn(LiveHeap heap, LinkedBlockingQueue<Patterned> handedOver, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Deque<Patterned> mine = new ArrayDeque<>();
-    for (int i = 0; i < 1_500; i++) {
+    for (int i = 0; i < 600; i++) {
       int kind = random.nextInt(10);
       if (kind < 5) {
         int bytes = 1 + random.nextInt(1 + random.nextInt(400_000));

@@ -17,6 +17,7 @@ import io.prmalloc.trace.TraceInput;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,19 +44,30 @@ class OrderSearchOnProfilesTest {
     assertEquals(one, two);
   }
 
-  /** The bound the project's own fixed orders do not reach: 1.125 and 1.117 times the load. */
+  /** The project's own fixed orders reach 1.125 and 1.117 times the load. */
   @ParameterizedTest
   @EnumSource
-  void shouldBeClearlyBelowTheFixedOrdersWhenItHasFiveThousandTries(Kind kind) {
+  void shouldBeBelowTheFixedOrdersWhenItHasSomeTries(Kind kind) {
+    assertBelow(1.09, kind, 1000);
+  }
+
+  @Tag("long")
+  @ParameterizedTest
+  @EnumSource
+  void shouldBeClearlyBelowTheFixedOrdersWhenItHasManyTries(Kind kind) {
+    assertBelow(1.06, kind, 5000);
+  }
+
+  private static void assertBelow(double timesTheLoad, Kind kind, int tries) {
     List<TensorUsageRecord> records = squeezenet();
 
     OffsetsAssignment plan =
         OrderSearch.assignOffsets(
-            records, PlacementOrder.LIFE, 1, tries(kind, 5000), SearchWatch.NONE);
+            records, PlacementOrder.LIFE, 1, tries(kind, tries), SearchWatch.NONE);
 
     assertEquals(Optional.empty(), PlanValidator.fault(records, plan));
     assertTrue(
-        plan.totalBytes() < 1.06 * LowerBounds.loadBytes(records),
+        plan.totalBytes() < timesTheLoad * LowerBounds.loadBytes(records),
         plan.totalBytes() + " bytes for a load of " + LowerBounds.loadBytes(records));
   }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Traffic that changes, with every byte checked, and what the pool then holds. */
 class ShiftReplayerTest {
 
-  private static final Duration IDLE = Duration.ofMillis(150);
+  private static final Duration IDLE = Duration.ofMillis(100);
 
   private static final int THREADS = 8;
 
@@ -165,6 +165,7 @@ class ShiftReplayerTest {
             model(4, TENSORS, 4)));
   }
 
+  @Tag("long")
   @Test
   void shouldFollowTheBatchWhenThreadsShareMemory() throws Exception {
     Trace two = model(2, TENSORS, 2);
