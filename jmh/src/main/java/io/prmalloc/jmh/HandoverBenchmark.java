@@ -1,5 +1,8 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Handover;
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Step;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Group;
@@ -40,7 +43,7 @@ public class HandoverBenchmark extends RivalBenchmark {
 
   /** How many bytes. */
   @Param("65536")
-  long sizeBytes;
+  public long sizeBytes;
 
   private Handover handover;
 

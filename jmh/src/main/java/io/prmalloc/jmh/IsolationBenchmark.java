@@ -5,6 +5,7 @@ import io.prmalloc.Isolation;
 import io.prmalloc.Isolation.Fill;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.jmh.rival.Writes;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;

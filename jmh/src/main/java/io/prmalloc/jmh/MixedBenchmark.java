@@ -1,5 +1,6 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Step;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

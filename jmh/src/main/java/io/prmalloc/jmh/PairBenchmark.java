@@ -1,5 +1,6 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Step;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.OutputTimeUnit;

@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.jmh.report.Report;
+import io.prmalloc.jmh.rival.Rival;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;

@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.jmh.rival.Writes;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.TensorPoolAllocator;

@@ -1,5 +1,9 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Step;
+import io.prmalloc.jmh.rival.Strategy;
+import io.prmalloc.jmh.rival.WarmUp;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
@@ -40,9 +44,9 @@ import org.openjdk.jmh.annotations.Warmup;
 public abstract class RivalBenchmark {
 
   /** Who allocates. */
-  @Param Rival rival;
+  @Param public Rival rival;
 
-  Strategy strategy;
+  public Strategy strategy;
 
   /**
    * Opens the allocator and lets it learn.

@@ -1,5 +1,7 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Lane;
+import io.prmalloc.jmh.rival.Step;
 import io.prmalloc.trace.TraceInput;
 import io.prmalloc.trace.replay.Touch;
 import java.util.concurrent.TimeUnit;

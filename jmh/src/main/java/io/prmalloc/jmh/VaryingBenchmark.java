@@ -1,5 +1,8 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Lane;
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Step;
 import io.prmalloc.trace.replay.Touch;
 import java.util.List;
 import java.util.SplittableRandom;

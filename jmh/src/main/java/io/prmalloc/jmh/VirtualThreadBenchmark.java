@@ -1,5 +1,7 @@
 package io.prmalloc.jmh;
 
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

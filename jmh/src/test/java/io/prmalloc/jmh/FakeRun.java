@@ -1,6 +1,7 @@
 package io.prmalloc.jmh;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.prmalloc.jmh.rival.Rival;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,6 +3,8 @@ package io.prmalloc.jmh;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Rivals;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Rivals;
 import io.prmalloc.trace.TraceFormatException;
 import io.prmalloc.trace.TraceInput;
 import io.prmalloc.trace.replay.Touch;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.jmh.VaryingBenchmark.Traffic;
+import io.prmalloc.jmh.rival.Rival;
+import io.prmalloc.jmh.rival.Rivals;
+import io.prmalloc.jmh.rival.Step;
 import io.prmalloc.trace.replay.Touch;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,18 +1,18 @@
 package io.prmalloc.jmh.report;
 
-import static io.prmalloc.jmh.Rival.ALLOCATE_DIRECT;
-import static io.prmalloc.jmh.Rival.ARROW;
-import static io.prmalloc.jmh.Rival.ARROW_NETTY;
-import static io.prmalloc.jmh.Rival.CAS_STACK;
-import static io.prmalloc.jmh.Rival.MALLOC;
-import static io.prmalloc.jmh.Rival.NETTY_ADAPTIVE;
-import static io.prmalloc.jmh.Rival.NETTY_POOLED;
-import static io.prmalloc.jmh.Rival.POOL_HANDLE;
-import static io.prmalloc.jmh.Rival.POOL_RAW;
-import static io.prmalloc.jmh.Rival.POOL_STEP;
-import static io.prmalloc.jmh.Rival.READY_MEMORY;
+import static io.prmalloc.jmh.rival.Rival.ALLOCATE_DIRECT;
+import static io.prmalloc.jmh.rival.Rival.ARROW;
+import static io.prmalloc.jmh.rival.Rival.ARROW_NETTY;
+import static io.prmalloc.jmh.rival.Rival.CAS_STACK;
+import static io.prmalloc.jmh.rival.Rival.MALLOC;
+import static io.prmalloc.jmh.rival.Rival.NETTY_ADAPTIVE;
+import static io.prmalloc.jmh.rival.Rival.NETTY_POOLED;
+import static io.prmalloc.jmh.rival.Rival.POOL_HANDLE;
+import static io.prmalloc.jmh.rival.Rival.POOL_RAW;
+import static io.prmalloc.jmh.rival.Rival.POOL_STEP;
+import static io.prmalloc.jmh.rival.Rival.READY_MEMORY;
 
-import io.prmalloc.jmh.Rival;
+import io.prmalloc.jmh.rival.Rival;
 import io.prmalloc.trace.replay.Touch;
 import java.util.ArrayList;
 import java.util.List;

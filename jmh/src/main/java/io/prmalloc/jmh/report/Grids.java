@@ -4,8 +4,8 @@ import static io.prmalloc.jmh.report.Floors.MOBILENET;
 import static io.prmalloc.jmh.report.Floors.PAIR_BYTES;
 import static io.prmalloc.jmh.report.Floors.SQUEEZENET;
 
-import io.prmalloc.jmh.Rival;
 import io.prmalloc.jmh.report.Grid.Column;
+import io.prmalloc.jmh.rival.Rival;
 import io.prmalloc.trace.replay.Touch;
 import java.util.Optional;
 import java.util.function.Function;

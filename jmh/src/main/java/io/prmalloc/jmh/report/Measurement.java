@@ -1,6 +1,6 @@
 package io.prmalloc.jmh.report;
 
-import io.prmalloc.jmh.Rival;
+import io.prmalloc.jmh.rival.Rival;
 import java.util.Arrays;
 import java.util.OptionalDouble;
 

@@ -3,7 +3,7 @@ package io.prmalloc.jmh.report;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.jmh.FaultsProfiler;
-import io.prmalloc.jmh.Rival;
+import io.prmalloc.jmh.rival.Rival;
 import io.prmalloc.trace.replay.Touch;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.jmh.FakeRun;
-import io.prmalloc.jmh.Rival;
 import io.prmalloc.jmh.report.Floors.Line;
 import io.prmalloc.jmh.report.Floors.Verdict;
+import io.prmalloc.jmh.rival.Rival;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.jmh.FakeRun;
-import io.prmalloc.jmh.Rival;
+import io.prmalloc.jmh.rival.Rival;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,0 +1,17 @@
+package io.prmalloc.jmh.rival;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.Optional;
+
+/** What tests of all rivals have in common. Threading: any thread. */
+public final class Rivals {
+
+  private Rivals() {}
+
+  /** Skips the test where the rival is not to be had, and says why. */
+  public static void assumePresent(Rival rival) {
+    Optional<String> missing = rival.missing();
+    assumeTrue(missing.isEmpty(), () -> rival + ": " + missing.orElseThrow());
+  }
+}
