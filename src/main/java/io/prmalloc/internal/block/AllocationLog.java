@@ -5,7 +5,6 @@ import io.prmalloc.AllocationAttributes;
 import io.prmalloc.Allocator;
 import io.prmalloc.Chunk;
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.Retry;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,14 +1,18 @@
-package io.prmalloc;
+package io.prmalloc.internal.block;
 
+import io.prmalloc.Allocation;
+import io.prmalloc.AllocationAttributes;
+import io.prmalloc.Allocator;
+import io.prmalloc.OutOfNativeMemoryException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The attempts of one request with attributes.
+ * The attempts of one request with attributes: waits for memory, and tries again, as these say.
  *
  * <p>Threading: one thread.
  */
-public final class Retry {
+final class Retry {
 
   // Memory comes back in many places: to a stack of the pool, to a sub-allocator that several
   // allocators share, to the system from another process. None of them tells anybody, for to look
@@ -35,7 +39,7 @@ public final class Retry {
   }
 
   /** {@link Allocator#allocate(long, long)} as often as the attributes want. */
-  public static Allocation allocate(
+  static Allocation allocate(
       Allocator allocator, long bytes, long alignment, AllocationAttributes attributes) {
     Retry retry = null;
     while (true) {
@@ -51,7 +55,7 @@ public final class Retry {
   }
 
   /** {@link Allocator#allocateRaw(long, long)} as often as the attributes want. */
-  public static long allocateRaw(
+  static long allocateRaw(
       Allocator allocator, long alignment, long bytes, AllocationAttributes attributes) {
     Retry retry = null;
     while (true) {
