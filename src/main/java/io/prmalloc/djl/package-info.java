@@ -1,6 +1,6 @@
 /**
- * DJL on our memory: {@link io.prmalloc.djl.PooledNDArray} is an {@code NDArray} over memory of any
- * allocator, made through {@code NDManager.create(Buffer, Shape, DataType)}.
+ * The adapter for DJL: {@link io.prmalloc.djl.PooledNDArray} is an {@code NDArray} over memory of
+ * any allocator, made through {@code NDManager.create(Buffer, Shape, DataType)}.
  *
  * <p>May use: {@code io.prmalloc} and {@code ai.djl:api}, which is optional: nothing else in this
  * project imports DJL.

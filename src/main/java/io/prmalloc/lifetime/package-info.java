@@ -1,16 +1,18 @@
 /**
- * Learning: which lifetimes tensors have, and how few blocks can hold them all.
+ * Learning: collects the lifetimes of tensors, and packs them into as few blocks as possible.
  *
- * <p>{@link io.prmalloc.lifetime.MemoryPlanner} numbers the steps, stamps begin and end of every
- * planned allocation with a logical clock and, at the end of each step, lets every {@link
- * io.prmalloc.lifetime.LifetimePolicy} pack the lives into blocks. When the packing has stopped
- * changing it tells its listener the cheapest plan.
+ * <ol>
+ *   <li>{@link io.prmalloc.lifetime.MemoryPlanner} numbers the steps, and stamps the begin and end
+ *       of every planned allocation with a logical clock.
+ *   <li>At the end of each step every {@link io.prmalloc.lifetime.LifetimePolicy} packs the lives
+ *       into blocks.
+ *   <li>When the packing has stopped changing, the planner gives the cheapest plan to its listener.
+ * </ol>
  *
- * <p>A step is a {@link io.prmalloc.lifetime.ScopedMemoryCollector}; what it is asked for itself
- * comes from a {@code internal.block.StepMemory}, in which the way of a planned step is written
- * out.
+ * <p>A step is a {@link io.prmalloc.lifetime.ScopedMemoryCollector}. Memory that is asked of the
+ * step itself comes from an {@code internal.block.StepMemory}.
  *
- * <p>May use: {@code io.prmalloc}. It never knows the pool.
+ * <p>May use: {@code io.prmalloc}. It does not depend on the pool.
  *
  * <p>Conventions: ticks are logical (a counter of events), lives are closed intervals of ticks,
  * sizes are bytes with the header included. The rules are those of DeepRec's {@code MemoryPlanner};

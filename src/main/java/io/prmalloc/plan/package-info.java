@@ -4,11 +4,11 @@
  * <p>{@link io.prmalloc.plan.TensorUsageRecord} says how large a tensor is and which tasks use it.
  * A strategy turns a list of records into an {@link io.prmalloc.plan.ObjectsAssignment} (tensors
  * share whole blocks) or an {@link io.prmalloc.plan.OffsetsAssignment} (tensors lie at offsets of
- * one arena); {@link io.prmalloc.plan.LowerBounds} says what no plan can beat, and {@link
- * io.prmalloc.plan.PlanValidator}, which knows nothing of the strategies, whether a plan is one.
+ * one arena); {@link io.prmalloc.plan.LowerBounds} computes bounds that no plan can beat. {@link
+ * io.prmalloc.plan.PlanValidator} checks plans and does not depend on the strategies.
  *
- * <p>Offsets are found by an {@code OffsetIndex} of what is free over time and address: {@code
- * GapIndex} where few tensors are alive at once, {@code FreeRectangles} where many are.
+ * <p>Strategies find offsets by an index of free space over time and address ({@code
+ * internal.planner.index}).
  *
  * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.internal.planner} (the strategies), Agrona.
  *

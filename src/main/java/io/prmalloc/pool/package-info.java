@@ -1,28 +1,58 @@
 /**
- * The pool: serves tensors from the blocks that the planner worked out, without a system call, a
- * page fault or garbage.
+ * The pool: serves tensors from planned blocks, without a system call, a page fault or garbage.
  *
- * <p>{@link io.prmalloc.pool.TensorPoolAllocator} is what users build, with a {@link
- * io.prmalloc.pool.TensorPoolBuilder}. Its fast path takes the first free block that is noted for
- * the caller ({@code internal.freelist}): a small request one of a slab ({@code internal.slab}), a
- * planned one a chunk of the arena ({@code internal.arena}). What it does not find is for the
- * {@code SlowPath}: the step of the caller ({@code internal.steps}), another block of the pool, the
- * live heap ({@code internal.extent}). {@code RawAddresses} does the same by address.
+ * <p>Users build a {@link io.prmalloc.pool.TensorPoolAllocator} with a {@link
+ * io.prmalloc.pool.TensorPoolBuilder}. A request is served in this order:
  *
- * <p>Around that: {@code PlanSwitchOver} puts plans in force and replaces them, {@code Growth}
- * gives a bin more blocks, {@code Reclaim} gives memory back before a request is refused, {@code
- * OverProvisionMonitor} looks whether a plan is too large, {@code PoolMaintenance} does what must
- * be done from time to time, {@code PoolAccounting} knows what lies where and adds up what the pool
- * tells of itself.
+ * <ol>
+ *   <li>The fast path takes the first free block that the free index has for the caller ({@code
+ *       internal.freelist}): a slot of a slab for a small request ({@code internal.slab}), a chunk
+ *       of the arena for a planned one ({@code internal.arena}).
+ *   <li>The {@code SlowPath} asks the caller's step ({@code internal.steps}), then for another
+ *       block of the pool, then the live heap ({@code internal.extent}).
+ * </ol>
+ *
+ * <p>{@code RawAddresses} does the same for requests by address. The other classes:
+ *
+ * <ul>
+ *   <li>{@code PlanSwitchOver} puts plans in force and replaces them.
+ *   <li>{@code Growth} gives a bin more blocks.
+ *   <li>{@code Reclaim} gives memory back before a request is refused.
+ *   <li>{@code OverProvisionMonitor} sees that a plan is too large.
+ *   <li>{@code PoolMaintenance} does the periodic work.
+ *   <li>{@code PoolAccounting} finds the owner of an address and adds up the statistics.
+ * </ul>
  *
  * <p>May use: every other package but the adapters.
  *
- * <p>Glossary: a block is <em>free</em>, <em>claimed</em> (one thread has it, its use has not
- * begun) or <em>allocated</em>; the <em>fast path</em> finds a free block at the first look; a
- * <em>stripe</em> is a group of threads with memory of its own to write to; the <em>remote</em>
- * bits of a stripe are those that other stripes' threads set; a <em>retained slab</em> is exhausted
- * and kept for a thread whose slots others close; a <em>draining plan</em> was replaced and still
- * has blocks in use; the <em>plan switch-over</em> is the moment from which requests find another
- * plan.
+ * <p>Glossary:
+ *
+ * <dl>
+ *   <dt>fast path
+ *   <dd>the code of a request that finds a free block at the first look; all else is the <em>slow
+ *       path</em>
+ *   <dt>free, claimed, allocated
+ *   <dd>the states of a block. A <em>claimed</em> block is owned by one thread, and its use has not
+ *       begun
+ *   <dt>free index
+ *   <dd>the words of bits that note which blocks are free. Bits are hints; a block's state decides
+ *   <dt>stripe
+ *   <dd>a group of threads that write to memory of their own
+ *   <dt>local and remote bits
+ *   <dd>the bits of a stripe that its own threads set, and those that other stripes' threads set.
+ *       They do what a <em>magazine</em> and a <em>remote free list</em> do in other allocators
+ *   <dt>retained slab
+ *   <dd>an exhausted slab that is kept for a stripe whose slots other threads close
+ *   <dt>initial partition
+ *   <dd>the division of a new plan's blocks among stripes
+ *   <dt>plan switch-over
+ *   <dd>the moment from which requests use another plan
+ *   <dt>draining plan
+ *   <dd>a plan that was replaced and still has blocks in use
+ *   <dt>miss, null bin
+ *   <dd>a planned request that found all its bins empty, and one whose size no bin has
+ *   <dt>load
+ *   <dd>the most bytes in use at the same time, the least that any plan needs
+ * </dl>
  */
 package io.prmalloc.pool;

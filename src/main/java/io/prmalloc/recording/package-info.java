@@ -1,5 +1,5 @@
 /**
- * Recordings: files of what a live allocator gave out and got back, in order.
+ * Recordings: files with every allocation and release of a live allocator, in order.
  *
  * <p>{@link io.prmalloc.recording.Recorder} writes one, {@link
  * io.prmalloc.recording.RecordingReader} reads it; users of a pool see a {@link
@@ -9,10 +9,11 @@
  *
  * <p>May use: the JDK, Agrona, {@code NoInline}.
  *
- * <p>Conventions: what calls the recorder stands on an allocator's way, so no method it calls
- * allocates heap, and none waits for another thread where there are not more threads than lanes and
- * the writer keeps up; everything else is done by the writer's thread. A tick is an event's number
- * in the file, from 0; a stamp is its Lamport time before it is there, which others may share. In a
- * file an allocation is known by its tick, before that by its lane and place there.
+ * <p>Conventions: an allocator calls the recorder within a request. So the methods it calls
+ * allocate no heap, and wait for no other thread as long as there are no more threads than lanes
+ * and the writer keeps up. All other work is done by the writer's thread. A <em>tick</em> is an
+ * event's number in the file, from 0. A <em>stamp</em> is its Lamport time before it is in the
+ * file; several events may have the same stamp. In a file an allocation is known by its tick,
+ * before that by its lane and its place in the lane.
  */
 package io.prmalloc.recording;

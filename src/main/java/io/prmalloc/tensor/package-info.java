@@ -1,8 +1,8 @@
 /**
  * Tensors: elements of one type in memory of an allocator, with a shape.
  *
- * <p>{@link io.prmalloc.tensor.Tensor} is the elements, {@link io.prmalloc.tensor.Shape} how they
- * are counted. How tensors go over the wire is the business of {@code io.prmalloc.tensor.wire}.
+ * <p>{@link io.prmalloc.tensor.Tensor} holds the elements, {@link io.prmalloc.tensor.Shape} the
+ * sizes of its dimensions. {@code io.prmalloc.tensor.wire} reads and writes tensors as messages.
  *
  * <p>May use: {@code io.prmalloc}.
  *

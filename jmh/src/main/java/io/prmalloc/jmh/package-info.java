@@ -1,15 +1,18 @@
 /**
  * Benchmarks: our allocators and the rivals side by side, under JMH.
  *
- * <p>{@link io.prmalloc.jmh.PairBenchmark} asks what one allocation costs, {@link
- * io.prmalloc.jmh.StepBenchmark} what an inference step costs, {@link
- * io.prmalloc.jmh.VaryingBenchmark} what steps cost that vary, {@link
- * io.prmalloc.jmh.HandoverBenchmark} what it costs that another thread releases, through the queue
- * {@code Handover}. Who takes part is listed in {@link io.prmalloc.jmh.rival.Rival}; each has a
- * class that implements {@code Strategy}: with handles, a {@code HandleStrategy}, or with
- * addresses, an {@code AddressStrategy}, which fill and drain the queue, and a {@code Lane} for the
- * tensors of a {@code Step}. What is published is measured by {@code Published}, slice by slice,
- * beside what the machine is like meanwhile ({@code Machine}, {@code CacheLine}).
+ * <ul>
+ *   <li>{@link io.prmalloc.jmh.PairBenchmark} measures one allocation and its release.
+ *   <li>{@link io.prmalloc.jmh.StepBenchmark} measures an inference step, {@link
+ *       io.prmalloc.jmh.VaryingBenchmark} steps that vary.
+ *   <li>{@link io.prmalloc.jmh.HandoverBenchmark} measures allocations that another thread
+ *       releases, through the queue {@code Handover}.
+ * </ul>
+ *
+ * <p>{@link io.prmalloc.jmh.rival.Rival} lists the allocators. Each has a class that implements {@code
+ * Strategy}: a {@code HandleStrategy} or an {@code AddressStrategy}, which fill and drain the
+ * queue, and a {@code Lane} for the tensors of a {@code Step}. {@code Published} measures the
+ * published figures, and the state of the machine beside them ({@code Machine}, {@code CacheLine}).
  *
  * <p>May use: the library's public types, and the rivals. Nothing else in the project may use them,
  * or this package.

@@ -1,8 +1,8 @@
 /**
  * The command line: {@code java -jar prmalloc-cli.jar COMMAND}.
  *
- * <p>{@link io.prmalloc.cli.Main} is the way in; each command is a class that reads its arguments,
- * calls the package that does the work, and prints what came out.
+ * <p>{@link io.prmalloc.cli.Main} is the entry point. Each command is a class that reads its
+ * arguments, calls the package that does the work, and prints the result.
  *
  * <p>May use: every package of the library, picocli, the progress bar.
  *

@@ -1,14 +1,14 @@
 /**
  * Models of TensorFlow Lite as graphs.
  *
- * <p>{@link io.prmalloc.tflite.TfliteReader} reads a {@code .tflite} file, as far as memory goes:
- * tensors with their sizes, operators in execution order, variables and constants. What an operator
- * computes is not looked at.
+ * <p>{@link io.prmalloc.tflite.TfliteReader} reads from a {@code .tflite} file what concerns
+ * memory: tensors with their sizes, operators in execution order, variables and constants. It does
+ * not read what an operator computes.
  *
  * <p>May use: {@code io.prmalloc.plan.arena} and FlatBuffers' runtime, which is used nowhere else.
  *
- * <p>Conventions: nothing in a file is believed before it was checked; a file that is wrong is
- * answered with a {@link io.prmalloc.tflite.TfliteFormatException} that names the file and the
- * place in it, and with no other exception; reading needs memory in proportion to the file.
+ * <p>Conventions: every value of a file is checked before it is used. A bad file is refused by a
+ * {@link io.prmalloc.tflite.TfliteFormatException} that names the file and the place in it, and by
+ * no other exception. Reading needs memory in proportion to the file.
  */
 package io.prmalloc.tflite;

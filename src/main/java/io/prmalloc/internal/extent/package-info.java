@@ -1,11 +1,12 @@
 /**
- * The live heap: what no plan serves, over 32 KiB.
+ * The live heap: serves requests of more than 32 KiB that no plan serves.
  *
  * <p>Read {@code LiveHeap} first (regions, limits, purging), then {@code HeapShard} (the regions of
  * one stripe, under one lock) and {@code ExtentMap} (which pages of a region are free). {@code
- * SourceBesideHeap} reserves for others what the heap may have to give back first.
+ * SourceBesideHeap} reserves memory for others; if it is refused, the heap gives back empty regions
+ * first.
  *
- * <p>Invariants: extents do not overlap and coalesce when they are free; a page that is being
- * purged is nobody's; no lock is held meanwhile.
+ * <p>Invariants: extents do not overlap, and coalesce when they are free; a page that is being
+ * purged cannot be allocated; no lock is held meanwhile.
  */
 package io.prmalloc.internal.extent;

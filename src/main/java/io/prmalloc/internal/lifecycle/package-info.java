@@ -1,11 +1,11 @@
 /**
- * How a plan comes into force, is replaced, and gives memory back.
+ * Plan switch-over, re-planning, trim and maintenance.
  *
- * <p>Read {@code SwitchOverMemory} first (how little memory the switch-over takes), then {@code
- * Replanner} and {@code ReplanObserver} (when statistics are collected anew), {@code DrainingPlans}
- * (plans that were replaced and still have blocks in use), {@code PoolTrim}, {@code IdleTrimmer}
- * and {@code Maintenance} (the thread that looks after all pools).
+ * <p>Read {@code SwitchOverMemory} first (how the switch-over keeps its peak of memory low), then
+ * {@code Replanner} and {@code ReplanObserver} (when statistics are collected anew), {@code
+ * DrainingPlans} (plans that were replaced and still have blocks in use), {@code PoolTrim}, {@code
+ * IdleTrimmer} and {@code Maintenance} (one thread that does the periodic work of all pools).
  *
- * <p>Invariants: no user call waits for any of it; an exception ends nothing for good.
+ * <p>Invariants: no user call waits for this work; after an exception it is tried again.
  */
 package io.prmalloc.internal.lifecycle;

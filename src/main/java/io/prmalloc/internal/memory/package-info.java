@@ -1,12 +1,12 @@
 /**
- * Where allocators get their memory: the kinds of {@link io.prmalloc.SubAllocator}.
+ * The kinds of {@link io.prmalloc.SubAllocator}, from which allocators get their memory.
  *
- * <p>Read {@code LimitedSubAllocator} first (what all kinds share: the limit, and the books), then
+ * <p>Read {@code LimitedSubAllocator} first (the limit and the accounting of all kinds), then
  * {@code DirectSubAllocator}, {@code MmapSubAllocator} and {@code MallocSubAllocator}. {@code
- * DeferredFreeSubAllocator} keeps what the system would not take back, and tries again. {@code
- * RegionHeap} serves each request by a region of its own.
+ * DeferredFreeSubAllocator} keeps regions that the system does not take back, and tries again.
+ * {@code RegionHeap} serves each request by a region of its own.
  *
- * <p>Invariants: what is reserved is counted before it is asked for, so a limit is never passed; a
- * region is freed once.
+ * <p>Invariants: bytes are counted before the system is asked for them, so a limit is never
+ * exceeded; a region is freed once.
  */
 package io.prmalloc.internal.memory;

@@ -4,7 +4,7 @@
  *
  * <p>Read {@code GreedyBySizeOffsets} (tensors at offsets of one arena) and {@code
  * GreedyBySizeStrategy} (tensors that share whole blocks) first. {@code ObjectsStrategy} and {@code
- * ShapesStrategy} say how one assigns.
+ * ShapesStrategy} are their interfaces.
  *
  * <p>Invariants: tensors are numbered as in {@code Lives}; ties are broken as in the original.
  */

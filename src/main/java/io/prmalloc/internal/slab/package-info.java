@@ -4,9 +4,9 @@
  * <p>Read {@code SizeClasses} first, then {@code SmallBlocks} (all classes), {@code SlabClass} (one
  * class: when slabs come and go), {@code StripeSlabs} (which slab serves which stripe, and which
  * are retained for it), {@code SlabFronts} (where a request looks), {@code Slab} and {@code
- * BlockStack} (the slots, and the lock-free {@code IndexStack} behind what was just closed).
+ * BlockStack} (the slots: in the free index, or on the lock-free {@code IndexStack}).
  *
- * <p>Invariants: a slot is in front or on the stack, never in both and never in neither; a slab
- * goes back to the system only if all its slots are free.
+ * <p>Invariants: a free slot is in the free index (the <em>front</em>) or on the stack, never in
+ * both and never in neither; a slab goes back to the system only if all its slots are free.
  */
 package io.prmalloc.internal.slab;

@@ -1,9 +1,9 @@
 /**
- * The arena planner: places the tensors of a graph, known before the first step runs, into one
- * buffer, node by node or all at once, and keeps that buffer.
+ * The arena planner: places the tensors of a known graph into one buffer, node by node or all at
+ * once, and keeps that buffer.
  *
- * <p>{@link io.prmalloc.plan.arena.Graph} is what is placed; {@link
- * io.prmalloc.plan.arena.ArenaPlanner} works out how long each tensor lives and places it; {@link
+ * <p>A {@link io.prmalloc.plan.arena.Graph} states tensors and nodes. {@link
+ * io.prmalloc.plan.arena.ArenaPlanner} computes how long each tensor lives and places it. {@link
  * io.prmalloc.plan.arena.SimpleMemoryArena} finds the gaps and holds the memory. The behaviour is
  * TensorFlow Lite's.
  *
@@ -11,7 +11,6 @@
  *
  * <p>Conventions: tensors and nodes are indices from 0; a node is a point in time, and lives are
  * {@code firstNode} to {@code lastNode}, both included; offsets and sizes are bytes in a {@code
- * long} and may pass 2^31 on paper, while a buffer holds less than 2 GiB. Nothing here is safe for
- * threads.
+ * long}. A plan may pass 2^31 bytes; a buffer holds less than 2 GiB. Nothing here is thread-safe.
  */
 package io.prmalloc.plan.arena;

@@ -1,5 +1,5 @@
 /**
- * The exact planner: the smallest plan by offsets there is, or the best to be found in some time.
+ * The exact planner: searches for the smallest plan of offsets, within a limit of time or steps.
  *
  * <p>{@link io.prmalloc.plan.exact.ExactPlanner} answers two questions: how small a plan can be,
  * and whether there is one of a given capacity. {@link io.prmalloc.plan.exact.ExactOptions} says

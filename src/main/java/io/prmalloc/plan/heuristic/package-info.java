@@ -1,9 +1,9 @@
 /**
- * Placement by an order: tensors get their offsets one after the other, each in the tightest gap it
- * finds, so that the order is all there is to choose; and searches for better orders.
+ * Placement in an order, and searches for better orders. Tensors get their offsets one after the
+ * other, each in the tightest gap that is free, so the order determines the plan.
  *
- * <p>The rule, the two fixed orders and the two searches are those of the HeuristicAllocator
- * project, which plans training steps on phones. {@link
+ * <p>The placement rule, the two fixed orders and the two searches are those of the
+ * HeuristicAllocator project, which plans training steps on phones. {@link
  * io.prmalloc.plan.heuristic.HeuristicPlanner} places in a fixed order, {@link
  * io.prmalloc.plan.heuristic.OrderSearch} looks for a better one.
  *

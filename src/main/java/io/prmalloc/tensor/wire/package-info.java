@@ -1,5 +1,5 @@
 /**
- * Tensors as TensorFlow's {@code TensorProto}, both ways.
+ * Reads and writes tensors as TensorFlow's {@code TensorProto} messages.
  *
  * <p>{@link io.prmalloc.tensor.wire.TensorReader} makes tensors of messages, {@link
  * io.prmalloc.tensor.wire.TensorWriter} makes messages of tensors. One package-private codec for
@@ -9,8 +9,8 @@
  * <p>May use: {@code io.prmalloc.tensor}, {@code io.prmalloc}, protobuf's Java runtime, which is an
  * optional dependency that nobody else needs.
  *
- * <p>Conventions: messages come from strangers. Whatever one claims is held against what it brings
- * before memory is taken, and what does not fit is answered by a {@link
- * io.prmalloc.tensor.wire.TensorFormatException}; a failure leaves no memory behind.
+ * <p>Conventions: messages are untrusted. The sizes that a message states are checked against its
+ * content before memory is taken. A message that does not fit is refused by a {@link
+ * io.prmalloc.tensor.wire.TensorFormatException}; a failure leaves no memory allocated.
  */
 package io.prmalloc.tensor.wire;

@@ -1,6 +1,6 @@
 /**
- * A server that takes request bodies of several MiB, whose one difference from run to run is which
- * allocator its network buffers come from: how many requests it answers, and what it has in memory.
+ * Measures throughput and memory of a server that takes request bodies of several MiB. The runs
+ * differ only in the allocator of the network buffers.
  *
  * <p>May use: Netty's HTTP codec, {@code io.prmalloc.netty}, {@code io.prmalloc.internal.os} and
  * {@code io.prmalloc.trace.replay}, which has Netty's allocators.

@@ -1,5 +1,5 @@
 /**
- * Plans the tensors of a file with several strategies, side by side, and shows what came out.
+ * Plans the tensors of a file with several strategies, side by side, and shows the results.
  *
  * <p>A {@link io.prmalloc.trace.planning.PlanMethod} is a strategy as the command line offers it;
  * {@link io.prmalloc.trace.planning.PlanMethods} lists them. {@link

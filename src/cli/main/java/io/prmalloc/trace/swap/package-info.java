@@ -1,6 +1,6 @@
 /**
- * Swapping, on paper: how long a training step takes, and how little memory it needs, when the
- * feature maps of its forward pass wait on a disk for the backward pass.
+ * Simulates swapping: how long a training step takes, and how much memory it needs, if feature maps
+ * of its forward pass are written to a disk and read back for the backward pass.
  *
  * <p>{@link io.prmalloc.trace.swap.Swapping} simulates a profile with {@link
  * io.prmalloc.trace.swap.SwapOptions} and, where there is a budget, chooses which maps are swapped

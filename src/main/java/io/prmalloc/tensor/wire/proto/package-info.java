@@ -1,5 +1,5 @@
 /**
- * The messages themselves, made from {@code tensor.proto} at build time.
+ * The message classes, generated from {@code tensor.proto} at build time.
  *
  * <p>May use: protobuf's Java runtime.
  *

@@ -1,6 +1,6 @@
 /**
- * Who serves a replay: a {@code ReplayTarget} for each allocator, and a {@code Lane} for each
- * thread that replays on it.
+ * The allocators under test of a replay: a {@code ReplayTarget} for each, and a {@code Lane} for
+ * each thread that replays on it.
  *
  * <p>Read {@code ReplayTarget} and {@code Lane} first, then {@code PoolTarget}.
  *
