@@ -32,7 +32,7 @@ abstract class BlockStack implements Retirable {
   // is there. They leave it for the stack by `gather`. Once the front is shut, what is closed goes
   // to the stack, whose count is exact: the owner hears of the first block and of the last one.
   //
-  // The front is shut while somebody is told of blocks that come home. Whoever shuts it writes
+  // The front is shut while somebody is told of blocks that are freed. Whoever shuts it writes
   // that, and then looks at all states; whoever closes writes the state, and then looks whether
   // somebody is to be told. One of the two sees the other, so no block stays in a front that is
   // shut. Both may see each other: then one of them wins the claim, and puts the block on the
@@ -162,23 +162,23 @@ abstract class BlockStack implements Retirable {
     }
   }
 
-  /** Whether blocks that come home are ready in front. */
+  /** Whether blocks that are freed are ready in front. */
   final boolean isFrontOpen() {
     return !front.isTold();
   }
 
-  /** Lets blocks that come home be ready in front. */
+  /** Lets blocks that are freed be ready in front. */
   final void openFront() {
     front.tell(null);
   }
 
-  /** Sends all blocks to the stack that are home, or come home from now on. */
+  /** Sends all blocks to the stack that are free, or are freed from now on. */
   final void shutFront() {
     front.tell(toStack);
     gather();
   }
 
-  /** Puts the blocks on the stack that are home. */
+  /** Puts the blocks on the stack that are free. */
   final void gather() {
     VarHandle.fullFence();
     forEachBlock(toStackIfHome);

@@ -24,7 +24,7 @@ public final class IndexStack {
   //           number is on top again (the ABA problem). It wraps after 2^32 changes: a thread
   //           would have to be held up for exactly so many, some forty seconds of nothing else.
   //   count   how many numbers are on the stack. Tells a pusher that it brought the first or the
-  //           last one home, and lets retire() close the stack exactly when all are.
+  //           last one back, and lets retire() close the stack exactly when all are.
   //   top     the number on top; without meaning while count is 0.
   //
   // Memory order: push writes the link, then releases it with the compare-and-set on the head; pop

@@ -28,19 +28,20 @@ final class SlabClass implements Retirable {
   // BlockStack), and threads find it in `fronts`. When that has no free slot, the next slab that
   // has one takes its place, under the lock, and a new one is made only if no other stripe's slab
   // has a slot either, not even one whose bit was lost. Where other stripes' threads close what it
-  // takes, a stripe keeps some slabs that are exhausted (see StripeSlabs). Else, who brings home
-  // the first slot of one queues it; who brings home the last one of a slab that is no stripe's
+  // takes, a stripe keeps some slabs that are exhausted (see StripeSlabs). Else, who frees
+  // the first slot of one queues it; who frees the last one of a slab that is no stripe's
   // gives it back, except for some spares, so that a server that breathes in and out by some slots
   // does not pay the system for every breath.
   //
   // No slab is lost between the two: a slab leaves its stripe only under the lock, by shutting its
-  // front, and what came home by then is looked at right after. The push that next frees a slot in
+  // front, and what was freed by then is looked at right after. The push that next frees a slot in
   // it sees 1 and comes to the lock afterwards.
   //
   // While allocations are observed, `fronts` has none of them: who looks there finds nothing and
   // takes the slow way, which is where observers are told.
   //
-  // A trim takes slabs away that serve or rest. Their stacks are closed then, so whoever still sees
+  // A trim takes slabs away that serve or are retained. Their stacks are closed then, so whoever
+  // still sees
   // one finds nothing in it and comes to the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
@@ -61,8 +62,8 @@ final class SlabClass implements Retirable {
    */
   private static final int MAX_GROWN_SLOTS = Long.SIZE;
 
-  // What one thread takes and another closes goes out and comes home in floods, as the two overtake
-  // each other. Where all that a queue of usual length between them holds may come home, without a
+  // What one thread takes and another closes goes out and is freed in floods, as the two overtake
+  // each other. Where all that a queue of usual length between them holds may be freed, without a
   // slab going back to the system, none need be made in the next flood.
 
   /** How many slots the spares of a class have together; fewer if they are too large. */
@@ -95,7 +96,7 @@ final class SlabClass implements Retirable {
 
   private final Stripes stripes;
 
-  /** The slabs that serve, and those that rest. Written under the lock. */
+  /** The slabs that serve, and those that are retained. Written under the lock. */
   private final StripeSlabs byStripe;
 
   /** Whether nobody is to find them in the fronts. Under the lock. */
@@ -206,9 +207,9 @@ final class SlabClass implements Retirable {
       int stripe = stripes.current();
       PooledBlock block = takeServed(stripe);
       while (block == null) {
-        Slab rested = byStripe.readiest(stripe);
-        if (rested != null) {
-          serveRested(stripe, rested);
+        Slab retained = byStripe.readiest(stripe);
+        if (retained != null) {
+          serveRetained(stripe, retained);
         } else {
           Slab next = nextFree(stripe);
           if (next == null && byStripe.serving(stripe) != null) {
@@ -227,7 +228,7 @@ final class SlabClass implements Retirable {
     }
   }
 
-  /** A slab with free slots that is no stripe's, or one that rests for another; or null. */
+  /** A slab with free slots that is no stripe's, or one that is retained for another; or null. */
   private Slab nextFree(int stripe) {
     Slab next = withFreeSlots.poll();
     for (int i = 1; i < stripes.count() && next == null; i++) {
@@ -236,7 +237,9 @@ final class SlabClass implements Retirable {
     return next;
   }
 
-  /** Takes a slab from a stripe for which it rests, if half of its slots are ready; or null. */
+  /**
+   * Takes a slab from a stripe for which it is retained, if half of its slots are ready; or null.
+   */
   private Slab takeRested(int stripe) {
     Slab slab = byStripe.readiest(stripe);
     if (slab == null || 2 * slab.readyBlocks() < slab.slots()) {
@@ -267,7 +270,7 @@ final class SlabClass implements Retirable {
     showAfter(stripe, left);
   }
 
-  private void serveRested(int stripe, Slab slab) {
+  private void serveRetained(int stripe, Slab slab) {
     slab.front().collect();
     showAfter(stripe, byStripe.serve(stripe, slab));
   }
@@ -332,7 +335,7 @@ final class SlabClass implements Retirable {
     }
   }
 
-  /** The calling thread brought home a slab's first free slot, or the last one. */
+  /** The calling thread freed a slab's first free slot, or the last one. */
   void slabChanged(Slab slab) {
     spinThenLock();
     try {
@@ -360,8 +363,8 @@ final class SlabClass implements Retirable {
 
   /** Whether with this slab there were too many that have all their slots and do not serve. */
   private boolean hasAllSparesBeside(Slab slab) {
-    int spare = slab.slots() + byStripe.restingSlots();
-    // Where thousands of slabs come home one by one, the first ones found say enough.
+    int spare = slab.slots() + byStripe.retainedSlots();
+    // Where thousands of slabs are freed one by one, the first ones found say enough.
     for (Slab other : withFreeSlots) {
       if (other != slab && other.allHome()) {
         spare += other.slots();
@@ -427,7 +430,7 @@ final class SlabClass implements Retirable {
   }
 
   /**
-   * Closes all slabs if all their slots are home. If so, this thread holds the class's lock from
+   * Closes all slabs if all their slots are free. If so, this thread holds the class's lock from
    * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
    * {@link #free} lets it go; if not, nothing has changed.
    */

@@ -84,7 +84,7 @@ public final class SmallBlocks implements Retirable {
   }
 
   /**
-   * Closes all slabs if all slots are home, and lets nobody else in until {@link #reopen} or {@link
+   * Closes all slabs if all slots are free, and lets nobody else in until {@link #reopen} or {@link
    * #free} of this thread; else nothing has changed.
    */
   @Override

@@ -7,62 +7,64 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Which slabs of a size class serve, by stripe, and which rest for a stripe.
+ * The slabs of one size class that serve, by stripe, and those that are retained for a stripe.
  *
  * <p>Threading: {@link #of} and {@link #serving}, any thread; all else under the class's lock.
  */
 final class StripeSlabs {
 
-  // A stripe is served from one slab. When that is exhausted it leaves the stripe, and what comes
-  // home goes to its stack (see SlabClass), which is as well where its own thread closes it. A
-  // producer's slots are closed by other threads. Those would claim and push each, the producer
-  // would pop and claim it, and both would come for the class's lock at each slab.
+  // A stripe is served from one slab. When that is exhausted it leaves the stripe, and slots that
+  // are freed go to the slab's stack (see SlabClass). That is good where the stripe's own threads
+  // close its slots. The slots of a producer are closed by other threads. Each of those would claim
+  // and push a slot, the producer would pop and claim it, and both would need the class's lock at
+  // each slab.
   //
-  // So where another stripe's thread brought home the first slot of an exhausted slab, the next
-  // slabs that are exhausted rest: they stay the stripe's, their fronts stay open, and what comes
-  // home is noted there, by its closer. Of those that rest, the one that has the most ready is the
+  // So if another stripe's thread freed the first slot of an exhausted slab, the next slabs that
+  // are exhausted are retained: they stay the stripe's, their fronts stay open, and slots that are
+  // freed are noted there by their closer. The retained slab that has the most free slots is the
   // next to serve.
   //
-  // All together no more slots rest than may be spare. What would be more leaves the stripe as
-  // above, that which rested longest first. Nothing is stranded: whoever needs a slab and finds
-  // none free takes one that rests for another, before there is a new one.
+  // No more slots are retained, of all stripes together, than may be spare. Slabs beyond that leave
+  // the stripe as above, the one that was retained longest first. No slab is out of reach: a stripe
+  // that needs a slab and finds none free takes one that is retained for another stripe, before a
+  // new one is reserved.
 
   private static final Slab[] NONE = {};
 
   private final Stripes stripes;
 
   /**
-   * By stripe, the slab that serves, and behind it those that rest, the last one longest. No array
-   * is changed.
+   * By stripe, the slab that serves, and behind it those that are retained, the last one longest.
+   * No array is changed.
    */
   private final AtomicReferenceArray<Slab[]> slabs;
 
   /** Whether others close what a stripe takes. */
   private final boolean[] handsOver;
 
-  private final int mostResting;
+  private final int mostRetained;
 
   /**
    * No slab serves.
    *
-   * @param mostResting how many slots may rest, of all stripes together
+   * @param mostRetained how many slots may be retained, of all stripes together
    */
-  StripeSlabs(Stripes stripes, int mostResting) {
+  StripeSlabs(Stripes stripes, int mostRetained) {
     this.stripes = stripes;
     this.slabs = new AtomicReferenceArray<>(stripes.count());
     this.handsOver = new boolean[stripes.count()];
-    this.mostResting = mostResting;
+    this.mostRetained = mostRetained;
     clear();
   }
 
-  /** No slab serves or rests. */
+  /** No slab serves or is retained. */
   void clear() {
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
       slabs.set(stripe, NONE);
     }
   }
 
-  /** The slab that serves a stripe, if there is one, and those that rest for it. */
+  /** The slab that serves a stripe, if there is one, and those that are retained for it. */
   Slab[] of(int stripe) {
     return slabs.get(stripe);
   }
@@ -82,16 +84,16 @@ final class StripeSlabs {
     return slots;
   }
 
-  /** How many slots the slabs have that rest. */
-  int restingSlots() {
+  /** How many slots the retained slabs have. */
+  int retainedSlots() {
     int slots = 0;
     for (int stripe = 0; stripe < stripes.count(); stripe++) {
-      slots += restingSlots(of(stripe));
+      slots += retainedSlots(of(stripe));
     }
     return slots;
   }
 
-  private static int restingSlots(Slab[] its) {
+  private static int retainedSlots(Slab[] its) {
     int slots = 0;
     for (int i = 1; i < its.length; i++) {
       slots += its[i].slots();
@@ -99,19 +101,19 @@ final class StripeSlabs {
     return slots;
   }
 
-  /** Notes whose thread brought home the first slot of an exhausted slab, or the last one. */
+  /** Notes whose thread freed the first slot of an exhausted slab, or the last one. */
   void noteCloser(Slab slab, int closer) {
     handsOver[slab.stripe()] = closer != slab.stripe();
   }
 
-  /** Of the slabs that rest for a stripe the one that has the most slots ready, or null. */
+  /** Of the slabs that are retained for a stripe the one that has the most slots ready, or null. */
   Slab readiest(int stripe) {
     Slab[] its = of(stripe);
     Slab readiest = null;
     int most = 0;
     for (int i = 1; i < its.length; i++) {
       int ready = its[i].readyBlocks();
-      // Of two the one that rested longer.
+      // Of two the one that was retained longer.
       if (ready > 0 && ready >= most) {
         readiest = its[i];
         most = ready;
@@ -121,15 +123,15 @@ final class StripeSlabs {
   }
 
   /**
-   * Lets a slab serve that rests for a stripe or is no stripe's, and the one that served rest if it
-   * may.
+   * Lets a slab serve that is retained for a stripe or is no stripe's. The one that served is
+   * retained if it may be.
    *
    * @return which slabs are no longer the stripe's
    */
   List<Slab> serve(int stripe, Slab slab) {
     slab.serve(stripe);
     Slab[] before = of(stripe);
-    int room = mostResting - (restingSlots() - restingSlots(before));
+    int room = mostRetained - (retainedSlots() - retainedSlots(before));
     boolean full = !handsOver[stripe];
     List<Slab> now = new ArrayList<>(before.length + 1);
     List<Slab> leaving = new ArrayList<>(0);
@@ -145,7 +147,7 @@ final class StripeSlabs {
     return leaving;
   }
 
-  /** Takes a slab from its stripe, if it serves or rests there; answers whether so. */
+  /** Takes a slab from its stripe, if it serves or is retained there; answers whether so. */
   boolean remove(Slab slab) {
     List<Slab> its = new ArrayList<>(List.of(of(slab.stripe())));
     boolean removed = its.remove(slab);

@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What may come of it when slots are taken and come home while the front of their slab is shut or
+ * What may come of it when slots are taken and are freed while the front of their slab is shut or
  * the slab retires; what is not listed is a bug. Run by {@link JcstressTest}.
  *
  * <p>Slots that somebody got count from 1; 0 is none.
@@ -129,7 +129,7 @@ public final class BlockStackRaces {
     }
   }
 
-  /** The close that has something to tell comes home by a store of its own. */
+  /** The close that has something to tell is freed by a store of its own. */
   @JCStressTest
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "on the stack")
   @State

@@ -204,7 +204,7 @@ public final class IndexStackRaces {
   }
 
   @JCStressTest
-  @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "the last one came home in time")
+  @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "the last one was freed in time")
   @Outcome(id = "0, 2, 12", expect = ACCEPTABLE, desc = "one was out, so it stays open")
   @State
   public static class RetireVsPush {

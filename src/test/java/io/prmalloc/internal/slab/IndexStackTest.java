@@ -224,7 +224,7 @@ class IndexStackTest {
   @Test
   void shouldRetireOnlyFullStacksWhenOthersPopAndPush() throws Exception {
     IndexStack stack = new IndexStack(3);
-    // 1 between a pop and the push that follows it, so never while all numbers are home.
+    // 1 between a pop and the push that follows it, so never while all numbers are free.
     AtomicIntegerArray held = new AtomicIntegerArray(3);
     Threads.run(
         4,

@@ -91,7 +91,7 @@ class RetainedSlabsTest extends SlotFixture {
     both.addAll(theirs);
     assertEquals(2 * count - SLOTS, new HashSet<>(both).size(), "each has one user");
     both.forEach(SlotFixture::giveBack);
-    assertTrue(small.retire(), "all are home");
+    assertTrue(small.retire(), "all are free");
     small.reopen();
   }
 
@@ -127,7 +127,7 @@ class RetainedSlabsTest extends SlotFixture {
 
   /**
    * Threads that take and others that close, some of which take as well, and somebody trims. No
-   * slot has two users, and in the end all are home.
+   * slot has two users, and in the end all are free.
    */
   @Test
   void shouldLoseNothingAndOverlapNothingWhenSlotsAreHandedOver() throws Exception {
@@ -171,7 +171,7 @@ class RetainedSlabsTest extends SlotFixture {
     PoolCounts counts = new PoolCounts();
     small.addTo(counts);
     assertEquals(0, counts.liveBlocks);
-    assertTrue(small.retire(), "every slot is home");
+    assertTrue(small.retire(), "every slot is free");
     small.reopen();
   }
 

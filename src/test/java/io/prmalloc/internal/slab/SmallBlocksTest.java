@@ -233,7 +233,7 @@ class SmallBlocksTest {
       giveBack(out.get(i));
     }
     for (int i = holes.size(); i > 0; i--) {
-      assertTrue(holes.remove(take(8 * 1024, 64)), "a slot that came home");
+      assertTrue(holes.remove(take(8 * 1024, 64)), "a slot that was freed");
     }
     assertEquals(4, small.slabs());
     assertNotSame(out.get(0), out.get(1));
@@ -365,7 +365,7 @@ class SmallBlocksTest {
     assertTrue(
         small.slabs() <= most,
         small.slabs() + " slabs; one of each size for each thread, and spares: " + spares);
-    assertTrue(small.retire(), "every slot is home");
+    assertTrue(small.retire(), "every slot is free");
     small.reopen();
   }
 
