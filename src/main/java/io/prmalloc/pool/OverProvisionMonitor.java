@@ -91,7 +91,7 @@ final class OverProvisionMonitor {
       return;
     }
     if (table != watched) {
-      noteSuccession();
+      noteSwitchOver();
       watched = table;
       neededAtFirst = 0;
       wasOften = false;
@@ -105,7 +105,7 @@ final class OverProvisionMonitor {
     }
   }
 
-  private void noteSuccession() {
+  private void noteSwitchOver() {
     Replanner.Outcome outcome = replanner.takeOutcome();
     if (outcome == Replanner.Outcome.IN_VAIN || (outcome == Replanner.Outcome.GREW && shrunk)) {
       waitLonger();

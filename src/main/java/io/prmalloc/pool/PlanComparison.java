@@ -31,7 +31,7 @@ public final class PlanComparison {
 
   // On paper: the step is learnt as in warm-up, each plan is rehearsed, and the step is run through
   // it once more. A rehearsal says which bin serves a request; which of the bin's blocks it is
-  // makes no difference, so the one is drawn that came home last, as on the pool's stacks.
+  // makes no difference, so the one is drawn that was freed last, as on the pool's stacks.
 
   /**
    * A plan.

@@ -27,7 +27,7 @@ final class PlanSwitchOver {
   }
 
   private final TensorPoolAllocator pool;
-  private final Supplier<SwitchOverMemory> takeovers;
+  private final Supplier<SwitchOverMemory> memories;
   private final DrainingPlans retired;
   private final Lock lifecycle;
   private final Chooser chooser;
@@ -39,11 +39,11 @@ final class PlanSwitchOver {
   PlanSwitchOver(
       TensorPoolAllocator pool,
       TensorPoolBuilder builder,
-      Supplier<SwitchOverMemory> takeovers,
+      Supplier<SwitchOverMemory> memories,
       DrainingPlans retired,
       Lock lifecycle) {
     this.pool = pool;
-    this.takeovers = takeovers;
+    this.memories = memories;
     this.retired = retired;
     this.lifecycle = lifecycle;
     this.chooser = builder.chooser();
@@ -108,11 +108,11 @@ final class PlanSwitchOver {
   private void adopt(KeptPool kept) {
     lifecycle.lock();
     try {
-      SwitchOverMemory takeover = takeovers.get();
-      BinTable table = takeover.reserve(kept.plan(), PlanChoice.blocks(kept), maxOversize);
+      SwitchOverMemory memory = memories.get();
+      BinTable table = memory.reserve(kept.plan(), PlanChoice.blocks(kept), maxOversize);
       pool.publish(table);
-      takeover.drain(() -> populate(table));
-      takeover.finish(table.arenaBytes());
+      memory.drain(() -> populate(table));
+      memory.finish(table.arenaBytes());
     } finally {
       lifecycle.unlock();
     }
@@ -126,8 +126,8 @@ final class PlanSwitchOver {
       if (pool.isClosed() || (before != null) != replace) {
         return before != null;
       }
-      SwitchOverMemory takeover = takeovers.get();
-      BinTable table = takeover.prepare(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
+      SwitchOverMemory memory = memories.get();
+      BinTable table = memory.prepare(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       try {
         publish(table, before);
       } finally {
@@ -138,9 +138,9 @@ final class PlanSwitchOver {
           retired.release(before);
         }
       }
-      takeover.drain(() -> populate(table));
-      takeover.fill(table);
-      takeover.finish(table.arenaBytes());
+      memory.drain(() -> populate(table));
+      memory.fill(table);
+      memory.finish(table.arenaBytes());
       return true;
     } finally {
       lifecycle.unlock();

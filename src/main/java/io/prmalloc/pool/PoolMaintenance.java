@@ -43,7 +43,7 @@ final class PoolMaintenance implements IdleTrimmer.Target {
       TensorPoolBuilder builder) {
     this.pool = pool;
     this.books = books;
-    this.starter = builder.upkeep();
+    this.starter = builder.maintenance();
     OverProvisionMonitor watch =
         new OverProvisionMonitor(builder.replanWhen(), pool, outside, replanner);
     this.waste =

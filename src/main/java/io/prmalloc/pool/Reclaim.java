@@ -18,8 +18,8 @@ final class Reclaim {
   // What costs least to have again goes first, and no more than is wanted:
   //
   //   1. what the heap outside keeps, and empty slabs
-  //   2. arenas of plans that were replaced, as far as their blocks are home
-  //   3. regions of the plan with every block home; a block gets memory again when it is wanted
+  //   2. arenas of plans that were replaced, as far as their blocks are free
+  //   3. regions of the plan with every block free; a block gets memory again when it is wanted
   //   4. arenas of steps that no step has at the moment; then the plan is looked at once more
   //
   // Of the plan nothing goes if it would not be enough, so that a request for which there can be no

@@ -71,8 +71,8 @@ public final class TensorPoolAllocator implements Allocator {
   //   up to 32 KiB   SmallBlocks: slabs by size class, from the first request on
   //   planned        BinTable: published by volatile writes when it is complete; from then on
   //                  every request that reads it is served from it. Requests that were a moment
-  //                  too early go outside, and find their way home there, because a block knows
-  //                  its home. So the switch-over waits for nobody and stops nobody.
+  //                  too early go outside, and are freed there, because a block knows where it
+  //                  belongs. So the switch-over waits for nobody and stops nobody.
   //   all the rest   LiveHeap: extents of a few large regions, tracked by the planner while it
   //                  collects
   //
@@ -103,10 +103,10 @@ public final class TensorPoolAllocator implements Allocator {
   private final ObserverRegistry watch;
   private final RawAddresses raw;
   private final SlowPath slowPath;
-  private final PlanSwitchOver succession;
+  private final PlanSwitchOver switchOver;
   private final Replanner replanner;
   private final PlannedSteps steps;
-  private final PoolMaintenance housekeeping;
+  private final PoolMaintenance maintenance;
 
   private volatile BinTable bins;
 
@@ -150,7 +150,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.raw = new RawAddresses(this, directory, this::closeElsewhere);
     this.books =
         new PoolAccounting(source, small, outside, steps, directory, this::countedBins, retired);
-    this.succession =
+    this.switchOver =
         new PlanSwitchOver(
             this,
             builder,
@@ -166,13 +166,13 @@ public final class TensorPoolAllocator implements Allocator {
             lifecycle,
             this::bytesBeside,
             steps.implicit()::learnAnew,
-            succession::next);
+            switchOver::next);
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
     this.slowPath =
         new SlowPath(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
-    this.housekeeping = new PoolMaintenance(this, books, steps, small, outside, replanner, builder);
+    this.maintenance = new PoolMaintenance(this, books, steps, small, outside, replanner, builder);
     begin(builder);
   }
 
@@ -180,12 +180,12 @@ public final class TensorPoolAllocator implements Allocator {
   private void begin(TensorPoolBuilder builder) {
     boolean begun = false;
     try {
-      planner.bind(succession::first, steps);
+      planner.bind(switchOver::first, steps);
       watch.detectLeaks(builder.leakDetection(), builder.leakListener());
       builder
           .kept()
-          .ifPresent(kept -> succession.adopt(kept, builder.isKeptIfUsable(), planner, steps));
-      housekeeping.start();
+          .ifPresent(kept -> switchOver.adopt(kept, builder.isKeptIfUsable(), planner, steps));
+      maintenance.start();
       begun = true;
     } finally {
       if (!begun) {
@@ -579,7 +579,7 @@ public final class TensorPoolAllocator implements Allocator {
         watch.poolClosed();
       } finally {
         try {
-          housekeeping.join();
+          maintenance.join();
           ownExecutor.close();
         } finally {
           afterClose.run();
@@ -655,7 +655,7 @@ public final class TensorPoolAllocator implements Allocator {
     }
     closed = true;
     watch.close();
-    housekeeping.stop();
+    maintenance.stop();
     if (bins != null) {
       closedBins = bins;
       bins = null;

@@ -43,7 +43,7 @@ public final class TensorPoolBuilder {
   private PoolPolicies policies;
   private boolean replan = true;
   private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
-  private Maintenance.Starter upkeep = Maintenance::start;
+  private Maintenance.Starter maintenance = Maintenance::start;
   private PlanSwitchOver.Chooser chooser = PlanChoice::best;
   private KeptPlan kept;
   private boolean keptIfUsable;
@@ -100,12 +100,12 @@ public final class TensorPoolBuilder {
     return this;
   }
 
-  Maintenance.Starter upkeep() {
-    return upkeep;
+  Maintenance.Starter maintenance() {
+    return maintenance;
   }
 
-  TensorPoolBuilder upkeep(Maintenance.Starter value) {
-    upkeep = value;
+  TensorPoolBuilder maintenance(Maintenance.Starter value) {
+    maintenance = value;
     return this;
   }
 

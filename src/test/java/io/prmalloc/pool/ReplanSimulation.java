@@ -180,7 +180,7 @@ final class ReplanSimulation {
         .startStatisticStep(0)
         .executor(Runnable::run)
         .replanWhen(settings.withIdle(Duration.ofHours(1)))
-        .upkeep(
+        .maintenance(
             (target, period) -> {
               targets.add(target);
               return () -> {};

@@ -154,7 +154,7 @@ class ReplanTest {
     assertEquals(0, pool.stats().bytesInUse());
   }
 
-  /** Its thread knows it, and brings it home without asking whose it is. */
+  /** Its thread knows it, and frees it without asking whose it is. */
   @Test
   void shouldLetTheOldArenaGoWhenItsLastBlockIsOneThatAThreadUsedOftenBefore() {
     warmUp(SMALL_BATCH);

@@ -41,7 +41,7 @@ class ShrinkTest {
         .subAllocator(memory)
         .startStatisticStep(0)
         .executor(Runnable::run)
-        .upkeep(
+        .maintenance(
             (target, period) -> {
               targets.add(target);
               return () -> {};

@@ -42,7 +42,7 @@ public final class DrainingPlans {
   private volatile int added;
 
   /**
-   * @param executor frees what is home
+   * @param executor gives back what is free
    */
   public DrainingPlans(Lock lifecycle, Executor executor) {
     this.lock = lifecycle;
@@ -63,8 +63,8 @@ public final class DrainingPlans {
   }
 
   /**
-   * Lets the memory of a table go that was replaced: of regions with every block home at once, the
-   * rest by the executor after the last block is home: whoever closes that one does not wait for
+   * Lets the memory of a table go that was replaced: of regions with every block free at once, the
+   * rest by the executor after the last block is free: whoever closes that one does not wait for
    * the lock.
    *
    * <p>Threading: under the lock.
@@ -84,7 +84,7 @@ public final class DrainingPlans {
     try {
       executor.execute(
           () -> {
-            // First: a block that comes home from here on is looked for again.
+            // First: a block that is freed from here on is looked for again.
             wanted.set(false);
             tryFree(table);
           });
@@ -98,7 +98,7 @@ public final class DrainingPlans {
     }
   }
 
-  /** Gives back what is home by now; how many bytes went. Threading: under the lock. */
+  /** Gives back what is free by now; how many bytes went. Threading: under the lock. */
   public long evict() {
     return tables.stream().mapToLong(BinTable::evict).sum();
   }
@@ -135,7 +135,7 @@ public final class DrainingPlans {
     }
   }
 
-  /** Gives all back that are home; whether that was all. Threading: any thread. */
+  /** Gives all back that are free; whether that was all. Threading: any thread. */
   public boolean tryFreeAll() {
     boolean all = true;
     for (BinTable table : tables) {

@@ -90,10 +90,10 @@ public final class Maintenance {
       if (worker == null) {
         worker = new Worker();
       }
-      Maintenance upkeep = new Maintenance(target, worker);
-      upkeep.schedule(period.toNanos());
+      Maintenance maintenance = new Maintenance(target, worker);
+      maintenance.schedule(period.toNanos());
       worker.users++;
-      return upkeep::stop;
+      return maintenance::stop;
     }
   }
 

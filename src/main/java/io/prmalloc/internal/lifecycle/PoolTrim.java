@@ -17,9 +17,9 @@ import java.lang.System.Logger.Level;
 public final class PoolTrim {
 
   // What the source takes back as a whole goes first: step arenas that nobody has, slabs with every
-  // slot home, regions of the heap with nothing in use; then the free pages of its other regions.
+  // slot free, regions of the heap with nothing in use; then the free pages of its other regions.
   // The plan's arena must stay, for its blocks may be asked for at any time and each has
-  // its place; of those that are home the pages go, one block after the other. Whoever wants a
+  // its place; of those that are free the pages go, one block after the other. Whoever wants a
   // block claims it, so the trimmer claims it too: while its pages go, at most one block is not to
   // be had, for the time of a system call.
   //

@@ -35,7 +35,7 @@ public final class Replanner {
   // Then statistics are collected again, by a planner of its own that hears of every request
   // through an observer: they take the slow way for some steps, but are served from the old plan as
   // far as that goes. When the packing is stable the new plan takes over, and the old arena goes
-  // when its last block is home. If there is no memory for two arenas, or anything else goes wrong,
+  // when its last block is free. If there is no memory for two arenas, or anything else goes wrong,
   // the old one stays.
   //
   // The next attempt waits twice as long, unless the new plan misses less than half as often as the
