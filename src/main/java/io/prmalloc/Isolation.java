@@ -18,7 +18,7 @@ import java.util.Locale;
 public record Isolation(Fill fill, boolean canaries) {
 
   // All of it happens while one thread has the block alone: when a use begins, before the handle is
-  // there, and when it has ended, before the block is home. The views that are written through are
+  // there, and when it has ended, before the block is free. The views that are written through are
   // the block's own.
   //
   // Canaries take room: the allocator adds it to what is asked for, so that there is a canary even

@@ -28,7 +28,7 @@ class IsolationTest {
     source.free(region);
   }
 
-  /** A block that counts how often it came home. */
+  /** A block that counts how often it was freed. */
   private static final class Counted extends Block {
     private int home;
 
@@ -148,7 +148,7 @@ class IsolationTest {
     assertEquals(
         "allocation of 1000 bytes was written beyond its end, at byte " + position,
         overrun.getMessage());
-    // Nothing is lost: the block is home and serves again, and the handle is closed.
+    // Nothing is lost: the block is free and serves again, and the handle is closed.
     assertEquals(1, block.home);
     assertTrue(block.isAtHome());
     assertThrows(IllegalStateException.class, handle::byteBuffer);
@@ -168,7 +168,7 @@ class IsolationTest {
 
   @Test
   void shouldNotBeHadByOthersWhenItIsBeingFilled() {
-    // The block is neither live nor home while its memory is filled: whoever looks then must not
+    // The block is neither live nor free while its memory is filled: whoever looks then must not
     // have it. Seen from inside goHome, which comes after the filling.
     boolean[] homeBefore = new boolean[1];
     Block block =

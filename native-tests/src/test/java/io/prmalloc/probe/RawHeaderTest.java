@@ -121,7 +121,7 @@ class RawHeaderTest {
       }
       restore(address, saved);
     }
-    // Nothing was lost: the memory is still taken, and goes home when its header is right again.
+    // Nothing was lost: the memory is still taken, and is freed when its header is right again.
     assertThrows(IllegalStateException.class, pool::close);
     pool.deallocateRaw(address);
   }

@@ -198,7 +198,7 @@ public final class Arena {
   }
 
   /**
-   * Reserves a region that is lacking. All its blocks come home but one.
+   * Reserves a region that is lacking. All its blocks are freed but one.
    *
    * @param headroomBytes how much is to be left to others
    * @param claimed stays claimed; null for none
@@ -226,7 +226,7 @@ public final class Arena {
     return true;
   }
 
-  /** Whether a region is there and all its blocks are home. True of the moment of the call. */
+  /** Whether a region is there and all its blocks are free. True of the moment of the call. */
   boolean isHome(int region) {
     return !isLacking(region) && blocks.get(region).stream().allMatch(PooledBlock::isAtHome);
   }

@@ -505,7 +505,7 @@ public final class BinTable implements Retirable {
   }
 
   /**
-   * Gives back the memory of blocks that are home, region by region: the smallest region that is
+   * Gives back the memory of blocks that are free, region by region: the smallest region that is
    * enough by itself, else the largest first. Those blocks are lacking then. If all of it would not
    * be enough, nothing goes.
    *
@@ -526,7 +526,7 @@ public final class BinTable implements Retirable {
     return evict(home, bytes);
   }
 
-  /** Gives back the memory of all blocks that are home; how many bytes went. */
+  /** Gives back the memory of all blocks that are free; how many bytes went. */
   public synchronized long evict() {
     return evict(partsAtHome(), Long.MAX_VALUE);
   }
@@ -571,12 +571,12 @@ public final class BinTable implements Retirable {
     nullBins = before.nullBins;
   }
 
-  /** Has somebody told of every block that comes home from now on. */
+  /** Has somebody told of every block that is freed from now on. */
   public void tellWhenHome(Runnable whenHome) {
     index.tell(block -> whenHome.run());
   }
 
-  /** Closes all buffers if all blocks are home; else nothing has changed. */
+  /** Closes all buffers if all blocks are free; else nothing has changed. */
   @Override
   public boolean retire() {
     return Retirable.retireAll(buffers());
@@ -619,7 +619,7 @@ public final class BinTable implements Retirable {
   }
 
   /**
-   * Gives back the pages of blocks that are home.
+   * Gives back the pages of blocks that are free.
    *
    * @param discarder as in {@link Buffer#discardFree}
    * @return how many bytes went

@@ -86,7 +86,7 @@ public final class Buffer implements Retirable {
     return blocks.length == 1;
   }
 
-  /** Claims the only block if it is home, or gives null. */
+  /** Claims the only block if it is free, or gives null. */
   PooledBlock claimSingle() {
     return blocks[0].claimAndMove() ? blocks[0] : null;
   }
@@ -113,11 +113,11 @@ public final class Buffer implements Retirable {
           // One that nobody took belongs to a thread that does not get on, and is as good as out.
           lost |= block.stamp() != stamp;
         }
-        // Not their sum: the stamp of a block whose end was told of goes down as it comes home.
+        // Not their sum: the stamp of a block whose end was told of goes down as it is freed.
         stamps = 31 * stamps + stamp;
       }
       // Equal hashes are equal stamps, and a stamp never comes back but for giveUp while a pool is
-      // trimmed or tries to close: nothing came home between the two rounds.
+      // trimmed or tries to close: nothing was freed between the two rounds.
       if (!lost && stamps == before) {
         asksToSkip = blocks.length / ASKED_BLOCKS;
         return null;
@@ -188,7 +188,7 @@ public final class Buffer implements Retirable {
   }
 
   /**
-   * Claims all blocks, so that nothing more goes out, if all are home or without memory; else
+   * Claims all blocks, so that nothing more goes out, if all are free or without memory; else
    * nothing has changed. While this lasts, no memory may come or go.
    */
   @Override
@@ -226,7 +226,7 @@ public final class Buffer implements Retirable {
   }
 
   /**
-   * Gives back the pages of blocks that are home and were used since the last time. Each is claimed
+   * Gives back the pages of blocks that are free and were used since the last time. Each is claimed
    * meanwhile, so that nobody gets it.
    *
    * @param discarder gives the pages of a block back and says how many bytes they have, from 0

@@ -21,7 +21,7 @@ public final class HeapBlock extends Block {
   @FunctionalInterface
   public interface Owner {
     /**
-     * The block is at home; its memory is the owner's again.
+     * The block is free; its memory is the owner's again.
      *
      * <p>Threading: the thread that closed the block.
      */
@@ -78,7 +78,7 @@ public final class HeapBlock extends Block {
   }
 
   /**
-   * Gives a block that is at home its memory for the next use.
+   * Gives a block that is free its memory for the next use.
    *
    * <p>Threading: the owner, alone.
    *

@@ -18,11 +18,11 @@ public abstract class StepMemory extends Confinement {
   // blocks of tensors that never live together share bytes. So request number i
   //
   //   1. has at least one byte, and at most as many as the place that the plan has for i, and
-  //   2. finds its block home, and those that had the same bytes last before it.
+  //   2. finds its block free, and those that had the same bytes last before it.
   //
   // The second is what keeps tensors apart whatever the user does: the plan's lifetimes are a guess
   // from earlier steps, and a tensor that is released late this time is seen here. (Blocks that had
-  // the bytes still earlier were found home when those were handed out.) A request for which one of
+  // the bytes still earlier were found free when those were handed out.) A request for which one of
   // them does not hold is not served here; what becomes of it, and of those that follow, is for the
   // subclass to say.
   //
@@ -55,7 +55,7 @@ public abstract class StepMemory extends Confinement {
    *
    * @param placesBytes the most bytes of each request, in order, from 1; not copied
    * @param blocks what each request gets, at least as large; confined to this; not copied
-   * @param before the other blocks that have some of the same bytes and must be home; an entry may
+   * @param before the other blocks that have some of the same bytes and must be free; an entry may
    *     be null for none; not copied
    */
   @SuppressWarnings("this-escape") // nobody sees it before the constructor ends
@@ -67,7 +67,7 @@ public abstract class StepMemory extends Confinement {
   }
 
   /**
-   * A block at home for the next request.
+   * A free block for the next request.
    *
    * <p>Threading: the owner.
    *
@@ -86,7 +86,7 @@ public abstract class StepMemory extends Confinement {
     return takeUnplanned(bytes);
   }
 
-  /** A block at home for the next request if that is as planned; else null, and nothing changes. */
+  /** A free block for the next request if that is as planned; else null, and nothing changes. */
   final Block takePlanned(long bytes) {
     int request = next;
     return request < placesBytes.length && fits(bytes, placesBytes[request])
@@ -163,7 +163,7 @@ public abstract class StepMemory extends Confinement {
   }
 
   /**
-   * A block at home for a request that is not as planned.
+   * A free block for a request that is not as planned.
    *
    * <p>Threading: the owner.
    *

@@ -30,7 +30,7 @@ public interface StepSource {
   StepMemory lease(Object key, long firstBytes);
 
   /**
-   * A block at home for a request that no step answers for: its thread is not the step's.
+   * A free block for a request that no step answers for: its thread is not the step's.
    *
    * <p>Threading: any thread.
    *

@@ -21,7 +21,7 @@ final class HeapShard {
   private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PAGE_BYTES);
 
   /**
-   * The most blocks at home that a shard keeps, a power of two. Of traffic of any size two in three
+   * The most free blocks that a shard keeps, a power of two. Of traffic of any size two in three
    * find a block with a view of their place with so many, of sixteen shapes nearly all.
    */
   private static final int SPARE_BLOCKS = 4096;
@@ -103,12 +103,12 @@ final class HeapShard {
   Region[] regions = NO_REGIONS;
 
   /**
-   * Blocks at home, by the place where they lay: there they have a view already. What is found here
+   * Free blocks, by the place where they lay: there they have a view already. What is found here
    * may have lain elsewhere, and is then placed anew.
    */
   private final HeapBlock[] spare = new HeapBlock[SPARE_BLOCKS];
 
-  /** Blocks at home that had to make room for others there. */
+  /** Free blocks that had to make room for others there. */
   private final List<HeapBlock> displaced = new ArrayList<>();
 
   // What is out of these regions, and was. Under the lock.
@@ -149,7 +149,7 @@ final class HeapShard {
     }
   }
 
-  /** A block at home: the one that lay at a place before, if it is still there. */
+  /** A free block: the one that lay at a place before, if it is still there. */
   private HeapBlock blockFor(int first, int pages) {
     int slot = slotOf(first, pages);
     HeapBlock known = spare[slot];

@@ -528,7 +528,7 @@ public final class LiveHeap implements Retirable {
     giveBack(region.memory);
   }
 
-  /** A block is at home: {@link HeapBlock.Owner}. */
+  /** A block is free: {@link HeapBlock.Owner}. */
   void released(HeapBlock block) {
     Region region = (Region) block.home();
     long bytes = block.capacityBytes();

@@ -113,7 +113,7 @@ public class FreeIndex {
   /** By size class: all that it may have, by word of a share; null if one word has all. */
   private final long[][] candidates;
 
-  /** Told of every block that comes home; null for nobody. */
+  /** Told of every block that is freed; null for nobody. */
   private volatile Consumer<PooledBlock> listener;
 
   /**
@@ -399,19 +399,19 @@ public class FreeIndex {
     return (int) ((totalBytes - belowClasses) >> intervalShift);
   }
 
-  /** Has somebody told of every block that comes home from now on, or nobody if it is null. */
+  /** Has somebody told of every block that is freed from now on, or nobody if it is null. */
   public final void tell(Consumer<PooledBlock> whenHome) {
-    // Volatile, as are the states of the blocks: whoever comes home and does not see it yet, is
-    // seen to be home by whoever looks after this.
+    // Volatile, as are the states of the blocks: whoever frees a block and does not see it yet, is
+    // seen to be free by whoever looks after this.
     listener = whenHome;
   }
 
-  /** Whether somebody is told of blocks that come home. */
+  /** Whether somebody is told of blocks that are freed. */
   public final boolean isTold() {
     return listener != null;
   }
 
-  /** Not 0 if {@link #settle} is to be called for a block that came home. */
+  /** Not 0 if {@link #settle} is to be called for a block that was freed. */
   final int news() {
     return listener != null ? 1 : 0;
   }

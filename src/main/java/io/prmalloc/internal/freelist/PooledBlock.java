@@ -9,7 +9,7 @@ import io.prmalloc.internal.block.TolerantObserver;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
-/** A chunk of the arena or a slot of a slab; a bit tells when it is home. */
+/** A chunk of the arena or a slot of a slab; a bit tells when it is free. */
 public final class PooledBlock extends Block {
 
   // One class for both, so that the call in Block.close has few receivers and is inlined.
@@ -20,7 +20,7 @@ public final class PooledBlock extends Block {
   /** Where it is noted when it is free. */
   private FreeIndex home;
 
-  /** By which its home knows it. */
+  /** Its number in the index. */
   private int number;
 
   /** The stripe that it belongs to. Plain: a hint, written by whoever has the block or moves it. */
@@ -107,7 +107,7 @@ public final class PooledBlock extends Block {
     return true;
   }
 
-  /** Brings a claimed block home, in new memory. */
+  /** Frees a claimed block, in new memory. */
   public void comeHomeIn(MemoryRegion region) {
     attach(region);
     giveUp();
@@ -145,7 +145,7 @@ public final class PooledBlock extends Block {
     try {
       observation.end();
     } catch (Throwable e) {
-      // The block comes home all the same.
+      // The block is freed all the same.
       TolerantObserver.failed(e);
     }
   }

@@ -277,7 +277,7 @@ public final class ObserverRegistry {
         releaseTracked((Tracked) ticket);
       }
     } catch (Throwable e) {
-      // The block comes home all the same.
+      // The block is freed all the same.
       TolerantObserver.failed(e);
     }
   }

@@ -106,7 +106,7 @@ public final class Rehearsal {
     boolean lacked;
     int round = 0;
     do {
-      // What cannot be divided is at home with all, and the order that was seen is one of many: it
+      // What cannot be divided belongs to all, and the order that was seen is one of many: it
       // is for one thread, and the interleavings are for several.
       lacked = rehearse(isDivided() ? asSeen : asOfOne);
       if (concurrent) {
@@ -312,7 +312,7 @@ public final class Rehearsal {
     return BlockNumbers.shares(blocks, threads, Stripes.many()) == threads;
   }
 
-  /** All is at home, with each thread its share, or, if that cannot be, with nobody. */
+  /** Frees all blocks: each thread has its share, or, if that cannot be, no thread has any. */
   private void start() {
     int threads = plan.concurrentSteps();
     free = new int[FIRST_STRIPE + threads][blocks.length];

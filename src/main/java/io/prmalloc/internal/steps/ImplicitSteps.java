@@ -316,7 +316,7 @@ public final class ImplicitSteps {
   }
 
   /**
-   * A block at home of the step that the calling thread has open; null for the pool's.
+   * A free block of the step that the calling thread has open; null for the pool's.
    *
    * @param bytes not more than an allocation holds
    */

@@ -37,7 +37,7 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   /** What the pool does for steps. */
   public interface Pool {
-    /** A block at home. */
+    /** A free block. */
     Block take(long bytes, long alignment);
 
     /** An address, or 0. */

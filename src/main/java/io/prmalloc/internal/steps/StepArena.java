@@ -34,7 +34,7 @@ public final class StepArena extends StepMemory implements Retirable {
 
   // Who may have it:
   //
-  //   FREE        nobody has it and every block is home; tryLease takes it by a compare-and-set
+  //   FREE        nobody has it and every block is free; tryLease takes it by a compare-and-set
   //   LEASED      one step, that of the thread that owns it
   //   LINGERING   its step has ended, but some tensors are still out. Whoever closes one of them
   //               says nothing to anybody; the next step that finds no free arena looks again
@@ -53,7 +53,7 @@ public final class StepArena extends StepMemory implements Retirable {
   // a tensor that is out lies in a block that was the last to be passed that has these bytes, or
   // the block is one of those that are late. A block is passed when its request is served from it,
   // or from elsewhere; those that had its bytes before it are looked at in both cases, and if they
-  // are out they are late. So a request is served if its block is home, the ones that had its bytes
+  // are out they are late. So a request is served if its block is free, the ones that had its bytes
   // before it are, and no late one has bytes in common with it.
 
   private static final int FREE = 0;
@@ -93,7 +93,7 @@ public final class StepArena extends StepMemory implements Retirable {
       super(region, offset, bytes, arena, isolation);
     }
 
-    /** Of one that is not confined, because it is isolated: it is home by its state alone. */
+    /** Of one that is not confined, because it is isolated: it is free by its state alone. */
     @Override
     protected int goHome() {
       return 0;
@@ -298,7 +298,7 @@ public final class StepArena extends StepMemory implements Retirable {
   }
 
   /**
-   * Makes an arena the calling thread's, if it is in a state and its blocks are home. If not, or if
+   * Makes an arena the calling thread's, if it is in a state and its blocks are free. If not, or if
    * something is thrown, it stays in that state.
    */
   private boolean start(int before) {

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Where every request of a step that repeats lies in its arena, and what must be home before it may
+ * Where every request of a step that repeats lies in its arena, and what must be free before it may
  * be served.
  *
  * <p>Threading: immutable.
@@ -31,7 +31,7 @@ final class StepPlan {
   //
   // "Before": going through the requests, the bytes of the arena are divided into pieces, each of
   // the block that had them last. A request takes its pieces away from their blocks; those are the
-  // blocks that must be home. A piece is taken away once, and a request makes three at most, so
+  // blocks that must be free. A piece is taken away once, and a request makes three at most, so
   // there are no more than three such questions per request, however the plan looks.
 
   /** What every offset is a multiple of. */
@@ -160,12 +160,12 @@ final class StepPlan {
     return blockBytes[block];
   }
 
-  /** The other blocks that must be home before a request is served, or null for none. */
+  /** The other blocks that must be free before a request is served, or null for none. */
   int[] before(int request) {
     return before[request];
   }
 
-  /** The blocks that, if they are home after the last request, say that all are. */
+  /** The blocks that, if they are free after the last request, say that all are. */
   int[] last() {
     return last;
   }

@@ -44,7 +44,7 @@ public final class StepSequence implements Retirable {
   //
   // A step leases an arena. If none is free one more is made on the planner's executor, up to a
   // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
-  // replaced go when they are home; those of one that was lowered or improved serve on until there
+  // replaced go when they are free; those of one that was lowered or improved serve on until there
   // are as many of the new plan, made one for one, for what fits into the new fits into the old.
   // Memory goes back on the executor too, and not under the lock, so that no step waits for that.
 

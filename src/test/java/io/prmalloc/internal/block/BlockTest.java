@@ -187,7 +187,7 @@ class BlockTest {
 
   @Test
   void shouldLeaveTheNextUseAloneWhenARawStampIsStale() {
-    assertFalse(block.closeRaw(block.stamp()), "at home");
+    assertFalse(block.closeRaw(block.stamp()), "free");
     block.openRaw(20, 64);
     long first = block.stamp();
     assertEquals(1, Block.useOf(first));
@@ -224,7 +224,7 @@ class BlockTest {
   @Test
   void shouldCloseAsOwnerOnlyWhatIsConfinedAndOutAtThatAddress() {
     Block own = confined(Isolation.NONE);
-    assertFalse(own.closeAsOwner(own.startAddress()), "it is home");
+    assertFalse(own.closeAsOwner(own.startAddress()), "it is free");
     long address = own.openAsOwner(200);
     assertEquals(region.address(), address);
     assertEquals(200, own.bytesInUse());
@@ -237,7 +237,7 @@ class BlockTest {
     own.openAsOwner(100);
     assertEquals(200, own.largestBytes());
     assertTrue(own.closeRaw());
-    assertEquals(0, recycled, "that it is home is read from its state");
+    assertEquals(0, recycled, "that it is free is read from its state");
   }
 
   @Test

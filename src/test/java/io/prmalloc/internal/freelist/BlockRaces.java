@@ -317,7 +317,7 @@ public final class BlockRaces {
 
   /** What the last owner wrote anywhere, the next one sees. */
   @JCStressTest
-  @Outcome(id = "-1, 0", expect = ACCEPTABLE, desc = "not home yet")
+  @Outcome(id = "-1, 0", expect = ACCEPTABLE, desc = "not free yet")
   @Outcome(id = "7, 1", expect = ACCEPTABLE, desc = "claimed, with what was written before")
   @State
   public static class CloseHandsOver {
@@ -367,7 +367,7 @@ public final class BlockRaces {
 
   @JCStressTest
   @Outcome(id = "1, 0, 0", expect = ACCEPTABLE, desc = "taken away: it never goes out again")
-  @Outcome(id = "0, 1, 1", expect = ACCEPTABLE, desc = "closed in time: it is home")
+  @Outcome(id = "0, 1, 1", expect = ACCEPTABLE, desc = "closed in time: it is free")
   @State
   public static class RevokeVsClose {
     private final PooledBlock block = readyBlock();

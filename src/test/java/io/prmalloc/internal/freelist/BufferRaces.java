@@ -16,8 +16,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What may come of it when threads take from a buffer, bring home and retire; what is not listed is
- * a bug. Run by {@link JcstressTest}.
+ * What may come of it when threads take from a buffer, free and retire; what is not listed is a
+ * bug. Run by {@link JcstressTest}.
  *
  * <p>A result is the number of the block somebody got, 0 for none. The last one is how many blocks
  * can be had in the end: with those that somebody holds they must be all, for no block may be lost
@@ -107,7 +107,7 @@ public final class BufferRaces {
 
   @JCStressTest
   @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "took too early")
-  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "took what came home")
+  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "took what was freed")
   @State
   public static class TakeVsClose {
     private final Blocks blocks = new Blocks(anyStripes(), 1, 1);
@@ -156,12 +156,12 @@ public final class BufferRaces {
   }
 
   /**
-   * One is out, one home, and they change places: there is a free one at every moment. Whoever asks
-   * all of them may meet each while it is out, and must not conclude that both are.
+   * One is allocated, one free, and they change places: there is a free one at every moment.
+   * Whoever asks all of them may meet each while it is out, and must not conclude that both are.
    */
   @JCStressTest
-  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "got what came home; the other is out")
-  @Outcome(id = "2, 1", expect = ACCEPTABLE, desc = "got what was home; the other is left")
+  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "got what was freed; the other is out")
+  @Outcome(id = "2, 1", expect = ACCEPTABLE, desc = "got what was free; the other is left")
   @State
   public static class AskVsSwap {
     private final Blocks blocks = new Blocks(ONE_STRIPE, 2, 1);
@@ -292,7 +292,7 @@ public final class BufferRaces {
   }
 
   @JCStressTest
-  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the last one came home in time")
+  @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the last one was freed in time")
   @Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "one was out, so it stays open as it was")
   @State
   public static class RetireVsClose {
@@ -387,7 +387,7 @@ public final class BufferRaces {
     }
   }
 
-  /** Has many stores under way when a block comes home. */
+  /** Has many stores under way when a block is freed. */
   private static final class Writer implements PoolObserver {
     private static final int STORES = 48;
     private final byte[] memory = new byte[1 << 20];
@@ -407,13 +407,13 @@ public final class BufferRaces {
     }
   }
 
-  /** What is observed comes home; another begins to watch what comes home. */
+  /** What is observed is freed; another begins to watch what is freed. */
   @JCStressTest
   @Outcome(
       id = {"1, 0", "1, 1"},
       expect = ACCEPTABLE,
       desc = "it is told")
-  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it was home before that began")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it was free before that began")
   @State
   public static class CloseObservedVsTell {
     private static final PoolObserver[] OBSERVERS = {new Writer()};

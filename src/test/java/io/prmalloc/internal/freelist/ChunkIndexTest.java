@@ -300,7 +300,7 @@ class ChunkIndexTest {
             () -> {
               PooledBlock block = takeAny(ready, buffer);
               block.open(1).close();
-              assertSame(block, ready.take(Buffers.bytesOf(0)), "it came home to this stripe");
+              assertSame(block, ready.take(Buffers.bytesOf(0)), "it came back to this stripe");
               return block;
             });
     taken.open(1).close();

@@ -136,7 +136,7 @@ public final class PoolTarget implements ReplayTarget {
         memory.peakBytesReserved());
   }
 
-  /** Gives back what was replaced and is home by now. */
+  /** Gives back what was replaced and is free by now. */
   public void releaseReplaced() {
     pool.trimSteps(Duration.ofDays(1));
   }
