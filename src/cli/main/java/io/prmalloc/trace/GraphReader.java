@@ -17,11 +17,12 @@ import java.util.Map;
  * <pre>
  * {"inputs": [0, 1], "outputs": [3], "variables": [],
  *  "nodes": [{"inputs": [0, 1], "outputs": [2], "temporaries": [5]}],
- *  "tensors": [{"bytes": 3, "type": "arena", "name": "image"}]}
+ *  "tensors": [{"bytes": 3, "type": "arena", "name": "image", "offset": 64}]}
  * </pre>
  *
- * <p>{@code variables}, {@code temporaries} and {@code name} may be left out; other keys are passed
- * over. The lists mean what {@link Graph} says, and the types are those of {@link TensorKind}.
+ * <p>{@code variables}, {@code temporaries}, {@code name} and {@code offset}, which fixes a
+ * tensor's place, may be left out; other keys are passed over. The lists mean what {@link Graph}
+ * says, and the types are those of {@link TensorKind}.
  *
  * <p>Threading: any thread.
  */
@@ -62,9 +63,12 @@ public final class GraphReader {
           tensors, nodes, lists.get("inputs"), lists.get("outputs"), lists.get("variables"));
     } catch (InvalidGraphException invalid) {
       // Places read like nodes[3].inputs[1].
-      String pointer = "/" + invalid.place().replace("[", "/").replace("]", "").replace('.', '/');
+      String place = invalid.place().replace("fixedOffset", "offset");
+      String pointer = "/" + place.replace("[", "/").replace("]", "").replace('.', '/');
       throw TraceFormatException.atLine(
-          path.toString(), JsonReader.lineOf(path, pointer), invalid.getMessage());
+          path.toString(),
+          JsonReader.lineOf(path, pointer),
+          invalid.getMessage().replace("fixedOffset", "offset"));
     }
   }
 
@@ -119,6 +123,7 @@ public final class GraphReader {
   private static Tensor readTensor(JsonReader json, int index) {
     String tensor = "tensors[" + index + "]";
     Long[] bytes = {null};
+    long[] offset = {Graph.ANYWHERE};
     TensorKind[] kind = {null};
     String[] name = {""};
     json.object(
@@ -127,13 +132,14 @@ public final class GraphReader {
           switch (key) {
             case "bytes" -> bytes[0] = reader.wholeNumber(tensor + ".bytes");
             case "type" -> kind[0] = readKind(reader, tensor + ".type");
+            case "offset" -> offset[0] = reader.wholeNumber(tensor + ".offset");
             case "name" -> name[0] = reader.string(tensor + ".name");
             default -> reader.skip();
           }
         });
     require(json, bytes[0], tensor, "bytes");
     require(json, kind[0], tensor, "type");
-    return new Tensor(bytes[0], kind[0], name[0]);
+    return new Tensor(bytes[0], kind[0], name[0], offset[0]);
   }
 
   private static TensorKind readKind(JsonReader json, String place) {

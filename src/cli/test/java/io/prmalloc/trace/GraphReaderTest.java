@@ -29,7 +29,7 @@ class GraphReaderTest {
        "note": {"tensors": [1, {}]},
        "tensors": [{"bytes": 3, "type": "arena", "name": "image"},
                    {"bytes": 6, "type": "dynamic"},
-                   {"bytes": 9, "type": "arena", "shape": [9]},
+                   {"bytes": 9, "type": "arena", "shape": [9], "offset": 0},
                    {"bytes": 12, "type": "persistent"},
                    {"bytes": 15, "type": "constant"},
                    {"bytes": 1099511627776, "type": "arena"}]}
@@ -56,7 +56,7 @@ class GraphReaderTest {
             List.of(
                 new Tensor(3, TensorKind.ARENA, "image"),
                 new Tensor(6, TensorKind.DYNAMIC),
-                new Tensor(9, TensorKind.ARENA),
+                new Tensor(9, TensorKind.ARENA, "", 0),
                 new Tensor(12, TensorKind.PERSISTENT),
                 new Tensor(15, TensorKind.CONSTANT),
                 new Tensor(1L << 40, TensorKind.ARENA)),
@@ -107,6 +107,10 @@ class GraphReaderTest {
             + " 1099511627776",
         "1099511627776 | 1099511627777 | :11: tensors[5].bytes: bytes 1099511627777 is not from 0 to"
             + " 1099511627776",
+        "\"offset\": 0 | \"offset\": -2 | :8: tensors[2].offset: offset -2 is not from -1 to"
+            + " 1099511627776",
+        "\"dynamic\" | \"dynamic\", \"offset\": 4 | :7: tensors[1].offset: offset 4 is of a tensor of"
+            + " type dynamic",
         "1099511627776 | 99999999999999999999 | :11: tensors[5].bytes does not fit 64 bits",
         "\"bytes\": 9 | \"bytes\": \"9\" | :8: expected tensors[2].bytes, a whole number, found a"
             + " string",

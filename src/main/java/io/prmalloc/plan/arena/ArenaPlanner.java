@@ -16,8 +16,12 @@ import java.util.OptionalLong;
  * an arena of their own, share with nobody, and keep their address until the graph is planned anew,
  * their allocations are reset, or the planner is closed.
  *
+ * <p>Tensors with fixed offsets lie there, from the first call that places anything; the others are
+ * placed around them.
+ *
  * <p>Source: TensorFlow Lite's {@code ArenaPlanner}, with its behaviour kept to the byte; its
- * operators that work in place are not known here.
+ * operators that work in place are not known here. Fixed offsets: the offline plans of TensorFlow
+ * Lite Micro.
  *
  * <p>Threading: one thread at a time.
  */
@@ -130,6 +134,7 @@ public final class ArenaPlanner implements AutoCloseable {
     boolean done = false;
     try {
       makeRoom(order, firstNode);
+      placeFixed();
       placeAll(order, TensorKind.PERSISTENT);
       placeAll(order, TensorKind.ARENA);
       boolean moved = commit();
@@ -195,6 +200,26 @@ public final class ArenaPlanner implements AutoCloseable {
       }
     }
     return placed;
+  }
+
+  /**
+   * Takes the places that are fixed and not taken, also of nodes that come later: whatever is
+   * placed before must keep away from them.
+   */
+  private void placeFixed() {
+    for (int tensor : lifetimes.fixedTensors()) {
+      if (allocs[tensor] == null) {
+        Graph.Tensor fixed = graph.tensors().get(tensor);
+        allocs[tensor] =
+            new ArenaAlloc(
+                tensor,
+                fixed.bytes() == 0 ? 0 : fixed.fixedOffset(),
+                fixed.bytes(),
+                lifetimes.birth(tensor),
+                lifetimes.death(tensor));
+        arena.placeAt(allocs[tensor]);
+      }
+    }
   }
 
   private void placeAll(List<Integer> order, TensorKind kind) {
@@ -297,7 +322,8 @@ public final class ArenaPlanner implements AutoCloseable {
   /**
    * Where a tensor lies in its arena: the persistent one for {@link TensorKind#PERSISTENT}, else
    * the other. Empty if it has no place: it is of another kind, its node was not executed yet, or
-   * nothing produces it. A tensor of no bytes has offset 0.
+   * nothing produces it. A tensor of no bytes has offset 0. One with a fixed offset has its place
+   * from the first call of {@link #executeAllocations} on.
    *
    * <p>Threading: one thread at a time.
    *

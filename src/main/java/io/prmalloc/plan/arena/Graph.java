@@ -36,6 +36,9 @@ public record Graph(
   /** The most bytes a tensor can have: 1 TiB. */
   public static final long MAX_TENSOR_BYTES = 1L << 40;
 
+  /** The fixed offset of a tensor that the planner may put anywhere. */
+  public static final long ANYWHERE = -1;
+
   /**
    * A tensor.
    *
@@ -44,11 +47,14 @@ public record Graph(
    * @param bytes its size, from 0 to {@link #MAX_TENSOR_BYTES}
    * @param kind where its memory comes from
    * @param name what people call it; empty if it has no name
+   * @param fixedOffset where in the arena it lies, from 0 to {@link #MAX_TENSOR_BYTES}, whatever
+   *     the alignment, or {@link #ANYWHERE}, the only one for other kinds than {@link
+   *     TensorKind#ARENA}; tensors with fixed offsets may overlap one another
    */
-  public record Tensor(long bytes, TensorKind kind, String name) {
+  public record Tensor(long bytes, TensorKind kind, String name, long fixedOffset) {
 
     /**
-     * Threading: any thread. The size is checked when the tensor gets into a graph.
+     * Threading: any thread. Size and offset are checked when the tensor gets into a graph.
      *
      * @throws NullPointerException if {@code kind} or {@code name} is null
      */
@@ -57,7 +63,12 @@ public record Graph(
       Objects.requireNonNull(name, "name");
     }
 
-    /** A tensor without a name. Threading: any thread. */
+    /** A tensor that may lie anywhere. Threading: any thread. */
+    public Tensor(long bytes, TensorKind kind, String name) {
+      this(bytes, kind, name, ANYWHERE);
+    }
+
+    /** A tensor without a name that may lie anywhere. Threading: any thread. */
     public Tensor(long bytes, TensorKind kind) {
       this(bytes, kind, "");
     }

@@ -70,11 +70,25 @@ final class GraphCheck {
         throw new InvalidGraphException(
             place, "bytes " + bytes + " is not from 0 to " + Graph.MAX_TENSOR_BYTES);
       }
+      checkFixedOffset(i, tensors.get(i));
       total += bytes;
       if (total > MAX_TOTAL_BYTES) {
         throw new InvalidGraphException(
             place, "the sizes up to here sum to more than " + MAX_TOTAL_BYTES + " bytes");
       }
+    }
+  }
+
+  private static void checkFixedOffset(int index, Tensor tensor) {
+    long offset = tensor.fixedOffset();
+    String place = "tensors[" + index + "].fixedOffset";
+    if (offset < Graph.ANYWHERE || offset > Graph.MAX_TENSOR_BYTES) {
+      throw new InvalidGraphException(
+          place, "fixedOffset " + offset + " is not from -1 to " + Graph.MAX_TENSOR_BYTES);
+    }
+    if (offset != Graph.ANYWHERE && tensor.kind() != TensorKind.ARENA) {
+      throw new InvalidGraphException(
+          place, "fixedOffset " + offset + " is of a tensor of type " + tensor.kind().label());
     }
   }
 

@@ -25,6 +25,7 @@ final class Lifetimes {
   private final int[] births;
   private final int[] deaths;
   private final List<List<Integer>> bornAt;
+  private final List<Integer> fixedTensors;
 
   Lifetimes(Graph graph, ArenaOptions options) {
     this.graph = graph;
@@ -48,6 +49,10 @@ final class Lifetimes {
       }
     }
     this.bornAt = byBirth();
+    this.fixedTensors =
+        arenaTensors().stream()
+            .filter(tensor -> graph.tensors().get(tensor).fixedOffset() != Graph.ANYWHERE)
+            .toList();
   }
 
   private int[] references(ArenaOptions options) {
@@ -137,6 +142,11 @@ final class Lifetimes {
         .flatMap(List::stream)
         .filter(tensor -> graph.tensors().get(tensor).kind() == TensorKind.ARENA)
         .toList();
+  }
+
+  /** The tensors of the arena that are ever born and have fixed offsets, in the same order. */
+  List<Integer> fixedTensors() {
+    return fixedTensors;
   }
 
   /**

@@ -55,6 +55,8 @@ public final class SimpleMemoryArena implements AutoCloseable {
   private long highWaterMark;
   private long reservedBytes;
   private boolean committed;
+  // Fixed places may overlap and need not be aligned, which the index does not know.
+  private boolean hasFixedPlaces;
 
   /**
    * An empty arena; takes no memory yet.
@@ -118,6 +120,19 @@ public final class SimpleMemoryArena implements AutoCloseable {
   }
 
   /**
+   * Takes a place that is given, whatever lies there. Those placed from now on keep away from it.
+   *
+   * @param alloc the place; its end is at most 2^63 − 1
+   */
+  void placeAt(ArenaAlloc alloc) {
+    if (alloc.bytes() > 0) {
+      hasFixedPlaces = true;
+      highWaterMark = Math.max(highWaterMark, alloc.endOffset());
+      active.add(insertionPoint(alloc.offset()), alloc);
+    }
+  }
+
+  /**
    * Finds places for tensors, one after the other, with the result of {@link #allocate}.
    *
    * @param alignment what all places of this arena are multiples of
@@ -163,7 +178,8 @@ public final class SimpleMemoryArena implements AutoCloseable {
 
   /** Whether an index is quicker for so many tensors than to place each by a walk. */
   private boolean isIndexCheaper(long tensors) {
-    return tensors * (active.size() + tensors / 2) > INDEX_STEPS * (active.size() + tensors);
+    return !hasFixedPlaces
+        && tensors * (active.size() + tensors / 2) > INDEX_STEPS * (active.size() + tensors);
   }
 
   private long findOffset(long alignment, long bytes, int firstNode, int lastNode) {
@@ -278,6 +294,7 @@ public final class SimpleMemoryArena implements AutoCloseable {
   public void clearPlan() {
     committed = false;
     highWaterMark = 0;
+    hasFixedPlaces = false;
     active.clear();
   }
 

@@ -41,7 +41,7 @@ class ArenaPlannerRandomTest {
     int replaced = 0;
     for (long seed = 0; seed < GRAPHS; seed++) {
       Random random = new Random(seed);
-      Graph graph = RandomGraphs.of(seed);
+      Graph graph = seed % 3 == 0 ? RandomGraphs.withFixedOffsets(seed) : RandomGraphs.of(seed);
       ArenaOptions options = someOptions(random);
       NaivePlanner naive = new NaivePlanner(graph, options);
       try (ArenaPlanner planner = ArenaPlanner.onPaper(graph, options)) {
@@ -110,6 +110,46 @@ class ArenaPlannerRandomTest {
     }
     assertEquals(naive.arenaBytes(), planner.arenaBytes(), where);
     assertEquals(naive.persistentBytes(), planner.persistentBytes(), where);
+  }
+
+  @Test
+  void shouldPlaceOthersAroundThemWhenTensorsHaveFixedOffsets() {
+    int around = 0;
+    for (long seed = 0; seed < GRAPHS; seed++) {
+      Graph graph = RandomGraphs.withFixedOffsets(seed);
+      ArenaOptions options = someOptions(new Random(seed));
+      Map<Integer, TensorUsageRecord> usage = graph.usageRecords(options);
+      try (ArenaPlanner planner = ArenaPlanner.onPaper(graph, options)) {
+        for (int node = 0; node <= lastNode(graph); node++) {
+          planner.executeAllocations(node, node);
+        }
+        for (int tensor : usage.keySet()) {
+          Graph.Tensor placed = graph.tensors().get(tensor);
+          long offset = planner.offset(tensor).orElseThrow();
+          assertTrue(offset + placed.bytes() <= planner.arenaBytes(), "seed " + seed);
+          if (placed.fixedOffset() != Graph.ANYWHERE) {
+            assertEquals(placed.bytes() == 0 ? 0 : placed.fixedOffset(), offset, "seed " + seed);
+            continue;
+          }
+          assertEquals(0, offset % options.tensorAlignment(), "seed " + seed);
+          for (int other : usage.keySet()) {
+            long bytes = graph.tensors().get(other).bytes();
+            long begin = planner.offset(other).orElseThrow();
+            if (other != tensor
+                && bytes > 0
+                && placed.bytes() > 0
+                && usage.get(other).firstTask() <= usage.get(tensor).lastTask()
+                && usage.get(tensor).firstTask() <= usage.get(other).lastTask()) {
+              assertTrue(
+                  offset + placed.bytes() <= begin || begin + bytes <= offset,
+                  "seed " + seed + ": tensors " + tensor + " and " + other);
+              around += graph.tensors().get(other).fixedOffset() != Graph.ANYWHERE ? 1 : 0;
+            }
+          }
+        }
+      }
+    }
+    assertTrue(around > GRAPHS, "too few pairs: " + around);
   }
 
   @Test

@@ -121,6 +121,17 @@ class GraphTest {
   }
 
   @Test
+  void shouldBeRefusedWhenAFixedOffsetIsOutOfBounds() {
+    tensors.set(3, new Tensor(8, TensorKind.ARENA, "", -2));
+    assertWrong("tensors[3].fixedOffset", "fixedOffset -2 is not from -1 to 1099511627776");
+    tensors.set(3, new Tensor(8, TensorKind.ARENA, "", (1L << 40) + 1));
+    assertWrong(
+        "tensors[3].fixedOffset", "fixedOffset 1099511627777 is not from -1 to 1099511627776");
+    tensors.set(3, new Tensor(8, TensorKind.DYNAMIC, "", 0));
+    assertWrong("tensors[3].fixedOffset", "fixedOffset 0 is of a tensor of type dynamic");
+  }
+
+  @Test
   void shouldBeRefusedWhenTheSizesOverflowInSum() {
     List<Tensor> many =
         Collections.nCopies(1 << 23, new Tensor(Graph.MAX_TENSOR_BYTES, TensorKind.DYNAMIC));

@@ -73,11 +73,20 @@ final class NaivePlanner {
         arena.remove(tensor);
       }
     }
+    for (int tensor = 0; tensor < graph.tensors().size(); tensor++) {
+      long offset = graph.tensors().get(tensor).fixedOffset();
+      if (offset != Graph.ANYWHERE && first(tensor) >= 0) {
+        long begin = bytes(tensor) == 0 ? 0 : offset;
+        long end = begin + bytes(tensor);
+        arena.put(tensor, new Place(begin, end, first(tensor), last(tensor)));
+        arenaBytes = Math.max(arenaBytes, end);
+      }
+    }
     others.sort(Comparator.comparingLong((Integer t) -> -bytes(t)).thenComparingInt(this::first));
     throughout.addAll(others);
     for (int tensor : throughout) {
       TensorKind kind = graph.tensors().get(tensor).kind();
-      if (kind == TensorKind.ARENA) {
+      if (kind == TensorKind.ARENA && !arena.containsKey(tensor)) {
         arenaBytes = Math.max(arenaBytes, place(arena, tensor, last(tensor)));
       } else if (kind == TensorKind.PERSISTENT && !persistent.containsKey(tensor)) {
         persistentBytes = Math.max(persistentBytes, place(persistent, tensor, Integer.MAX_VALUE));

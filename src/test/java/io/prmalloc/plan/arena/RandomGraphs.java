@@ -26,6 +26,19 @@ final class RandomGraphs {
     return new RandomGraphs(seed).make();
   }
 
+  /** A third of the tensors of the arena has a fixed offset, aligned or not. */
+  static Graph withFixedOffsets(long seed) {
+    Graph graph = of(seed);
+    Random random = new Random(seed);
+    List<Tensor> tensors = new ArrayList<>();
+    for (Tensor tensor : graph.tensors()) {
+      boolean fixed = tensor.kind() == TensorKind.ARENA && random.nextInt(3) == 0;
+      long offset = fixed ? random.nextInt(400) : Graph.ANYWHERE;
+      tensors.add(new Tensor(tensor.bytes(), tensor.kind(), "", offset));
+    }
+    return new Graph(tensors, graph.nodes(), graph.inputs(), graph.outputs(), graph.variables());
+  }
+
   private Graph make() {
     List<Integer> inputs = new ArrayList<>();
     List<Integer> variables = new ArrayList<>();
