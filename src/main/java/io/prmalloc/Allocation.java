@@ -74,6 +74,8 @@ public final class Allocation implements AutoCloseable {
    * for absolute access to places that no two threads write.
    *
    * @throws IllegalStateException if this handle is closed
+   * @throws UnsupportedOperationException if it is of more than 2 GiB − 1 bytes, which no buffer
+   *     can show
    */
   public ByteBuffer byteBuffer() {
     return block.byteBuffer(stamp, sizeBytes);
@@ -87,6 +89,8 @@ public final class Allocation implements AutoCloseable {
    *
    * @throws IllegalStateException if this handle is closed, or if the JVM runs without the flag
    *     that Agrona needs (the message holds it)
+   * @throws UnsupportedOperationException if it is of more than 2 GiB − 1 bytes, which no buffer
+   *     can show
    */
   public UnsafeBuffer buffer() {
     return block.unsafeBuffer(stamp, sizeBytes);
@@ -111,7 +115,7 @@ public final class Allocation implements AutoCloseable {
 
   /** Bytes set aside for this allocation. */
   public long blockBytes() {
-    return block.capacityBytes();
+    return block.reservedBytes();
   }
 
   /** {@link #address}, or 0 if this JVM cannot tell addresses. */

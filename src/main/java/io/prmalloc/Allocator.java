@@ -13,6 +13,11 @@ import io.prmalloc.internal.block.AllocationLog;
  * #allocateRaw}) are for code that hands memory to native libraries and keeps its own books; they
  * carry a header in front of the address and are given back by address.
  *
+ * <p>What is more than 2 GiB − 1 bytes, header included, is more than one buffer can show. It has a
+ * mapping of its own, whatever the allocator's memory is else, is reached by its address, and costs
+ * memory page by page as it is touched. Limits of the sub-allocator count it; the JVM's {@code
+ * MaxDirectMemorySize} does not.
+ *
  * <p>Modelled on the {@code Allocator} of TensorFlow's {@code core/framework}.
  *
  * <p>Threading: every method of every allocator may be called from any thread at any time, and
@@ -35,10 +40,12 @@ public interface Allocator extends AutoCloseable {
    *
    * <p>Threading: any thread.
    *
-   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2 GiB − 1
+   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2^47
    * @return a handle, to be closed once
-   * @throws IllegalArgumentException if {@code bytes} is negative or over 2 GiB − 1
+   * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47
    * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws UnsupportedOperationException if it is over 2 GiB − 1 and nothing can be mapped here;
+   *     the message says why
    * @throws IllegalStateException if this allocator is closed
    */
   Allocation allocate(long bytes);
@@ -48,11 +55,12 @@ public interface Allocator extends AutoCloseable {
    *
    * <p>Threading: any thread.
    *
-   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2 GiB − 1
+   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2^47
    * @param alignment a power of two; the first byte's address is a multiple of it
    * @return a handle, to be closed once
-   * @throws IllegalArgumentException if {@code bytes} is negative, {@code alignment} not a power of
-   *     two, or both together over 2 GiB − 1
+   * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47, or {@code
+   *     alignment} not a power of two
+   * @throws UnsupportedOperationException as {@link #allocate(long)}
    * @throws OutOfNativeMemoryException if the memory is not to be had
    * @throws IllegalStateException if this allocator is closed
    */
@@ -64,12 +72,13 @@ public interface Allocator extends AutoCloseable {
    * <p>Threading: any thread. With a deadline the calling thread waits, with a look every 2 ms or
    * more often; if it is interrupted it stops waiting, tries once more, and stays interrupted.
    *
-   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2 GiB − 1
+   * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2^47
    * @param alignment a power of two; the first byte's address is a multiple of it
    * @param attributes what to do if the memory is not to be had at once, and whether to log
    * @return a handle, to be closed once
-   * @throws IllegalArgumentException if {@code bytes} is negative, {@code alignment} not a power of
-   *     two, or both together over 2 GiB − 1
+   * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47, or {@code
+   *     alignment} not a power of two
+   * @throws UnsupportedOperationException as {@link #allocate(long)}
    * @throws OutOfNativeMemoryException if the memory is not to be had, at the last attempt
    * @throws IllegalStateException if this allocator is closed
    */
@@ -104,11 +113,11 @@ public interface Allocator extends AutoCloseable {
    * <p>Threading: any thread.
    *
    * @param alignment a power of two; the address is a multiple of it
-   * @param bytes how many bytes, from 0 (an address of its own all the same) up; with header and
-   *     alignment at most 2 GiB − 1
+   * @param bytes how many bytes, from 0 (an address of its own all the same) to 2^47
    * @return the address, or 0 where the memory is not to be had
-   * @throws IllegalArgumentException if {@code bytes} is negative, {@code alignment} not a power of
-   *     two, or both together over 2 GiB − 1
+   * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47, or {@code
+   *     alignment} not a power of two
+   * @throws UnsupportedOperationException as {@link #allocate(long)}
    * @throws IllegalStateException if this allocator is closed, or if this JVM cannot tell
    *     addresses; the message then holds the flag that helps
    */

@@ -61,7 +61,7 @@ public final class CpuAllocator implements Allocator {
     checkOpen();
     Requests.checkAlignment(alignment);
     int header = (int) Math.max(DEFAULT_ALIGNMENT, alignment);
-    Requests.totalBytes(bytes, header);
+    Requests.checkBytes(bytes);
     try {
       Block block = heap.acquire(bytes, alignment, header, null);
       block.openRaw(bytes, header);

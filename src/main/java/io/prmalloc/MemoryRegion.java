@@ -5,37 +5,42 @@ import java.nio.ByteBuffer;
 /**
  * One contiguous stretch of off-heap memory that the system gave us and that goes back as a whole.
  *
- * <p>A region is at most 2 GiB − 1 bytes, so that one {@link ByteBuffer} sees all of it. Regions
- * are never empty.
+ * <p>One {@link ByteBuffer} sees all of a region of at most 2 GiB − 1 bytes. A larger one is mapped
+ * memory, reached by its address; its buffer shows the first 2 GiB − 1 bytes. Regions are never
+ * empty.
  *
  * <p>Threading: every method may be called from any thread; {@link #free} must come last and only
  * once.
  */
 public abstract class MemoryRegion {
 
-  /** The most bytes one region, and so one buffer, can have: 2 GiB − 1. */
+  /** The most bytes that one buffer, and so a region seen through one, can have: 2 GiB − 1. */
   public static final long MAX_BYTES = Integer.MAX_VALUE;
 
   private final ByteBuffer buffer;
+  private final long sizeBytes;
 
   /**
    * For the library's own kinds of region.
    *
    * <p>Threading: the maker publishes the region safely.
    *
-   * @param buffer the whole region, direct, in native byte order, from position 0 to its limit
+   * @param buffer the region up to {@link #MAX_BYTES}, direct, in native byte order, from position
+   *     0 to its limit
+   * @param sizeBytes of the region
    */
-  protected MemoryRegion(ByteBuffer buffer) {
+  protected MemoryRegion(ByteBuffer buffer, long sizeBytes) {
     this.buffer = buffer;
+    this.sizeBytes = sizeBytes;
   }
 
   /**
-   * Size of the region in bytes, between 1 and {@link #MAX_BYTES}.
+   * Size of the region in bytes, at least 1.
    *
    * <p>Threading: any thread.
    */
   public final long sizeBytes() {
-    return buffer.capacity();
+    return sizeBytes;
   }
 
   /**
@@ -50,8 +55,8 @@ public abstract class MemoryRegion {
   }
 
   /**
-   * The whole region in native byte order. The same object every time: use absolute access or
-   * slices of it, and leave its position, limit and order alone.
+   * The region, up to its first {@link #MAX_BYTES}, in native byte order. The same object every
+   * time: use absolute access or slices of it, and leave its position, limit and order alone.
    *
    * <p>Threading: any thread, for absolute access and slices.
    */

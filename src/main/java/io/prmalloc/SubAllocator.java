@@ -234,9 +234,12 @@ public interface SubAllocator {
    * <p>Threading: any thread.
    *
    * @param alignment a power of two; the region's address is a multiple of it
-   * @param bytes how many bytes, from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @param bytes how many bytes, from 1 to 2^47; more than {@link MemoryRegion#MAX_BYTES} are
+   *     mapped, whatever the kind
    * @return a region of at least {@code bytes} bytes
    * @throws IllegalArgumentException if an argument is out of its bounds
+   * @throws UnsupportedOperationException if more than {@link MemoryRegion#MAX_BYTES} are asked for
+   *     and nothing can be mapped here
    * @throws OutOfNativeMemoryException if the system or this sub-allocator's limit does not grant
    *     it
    */

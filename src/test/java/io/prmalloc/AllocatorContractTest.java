@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
@@ -110,10 +111,53 @@ abstract class AllocatorContractTest extends AllocationAttributesContract {
   }
 
   @Test
+  void shouldReachTheLastByteWhenLargerThanABufferCanBe() {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "mmap is called on Linux only");
+    long bytes = 5L << 30; // of which a page or two are touched
+    try (Allocator allocator = create()) {
+      long before = allocator.stats().bytesInUse();
+      Allocation handle = allocator.allocate(bytes, 4096);
+      assertEquals(bytes, handle.sizeBytes());
+      assertEquals(before + bytes, allocator.stats().bytesInUse());
+      assertEquals(bytes, allocator.stats().largestAllocSize());
+      assertTrue(handle.blockBytes() >= bytes, "block of " + handle.blockBytes());
+      assertEquals(0, handle.address() % 4096);
+      assertLastByte(handle.address(), bytes);
+      UnsupportedOperationException tooLarge =
+          assertThrows(UnsupportedOperationException.class, handle::byteBuffer);
+      assertTrue(tooLarge.getMessage().contains("" + bytes), tooLarge.getMessage());
+      assertThrows(UnsupportedOperationException.class, handle::buffer);
+      handle.close();
+      assertThrows(IllegalStateException.class, handle::close);
+      assertThrows(IllegalStateException.class, handle::byteBuffer);
+      for (long most : new long[] {bytes, MemoryRegion.MAX_BYTES - 63, MemoryRegion.MAX_BYTES}) {
+        long address = allocator.allocateRaw(64, most);
+        assertNotEquals(0, address);
+        assertEquals(before + most, allocator.stats().bytesInUse());
+        if (allocator.tracksAllocationSizes()) {
+          assertEquals(most, allocator.requestedSize(address));
+          assertTrue(allocator.allocatedSize(address) >= most);
+        }
+        assertLastByte(address, most);
+        allocator.deallocateRaw(address);
+        assertThrows(IllegalArgumentException.class, () -> allocator.deallocateRaw(address));
+      }
+      assertEquals(before, allocator.stats().bytesInUse());
+    }
+  }
+
+  private static void assertLastByte(long address, long bytes) {
+    UnsafeBuffer last = new UnsafeBuffer(address + bytes - 8, 8);
+    assertEquals(0, last.getLong(0), "fresh pages are zero");
+    last.putLong(0, 42);
+    assertEquals(42, last.getLong(0));
+  }
+
+  @Test
   void shouldChangeNothingWhenArgumentsAreBad() {
     try (Allocator allocator = create()) {
       AllocatorStats before = allocator.stats();
-      for (long bytes : new long[] {-1, Long.MIN_VALUE, MemoryRegion.MAX_BYTES + 1}) {
+      for (long bytes : new long[] {-1, Long.MIN_VALUE, (1L << 47) + 1}) {
         String message =
             assertThrows(IllegalArgumentException.class, () -> allocator.allocate(bytes))
                 .getMessage();
@@ -121,9 +165,6 @@ abstract class AllocatorContractTest extends AllocationAttributesContract {
         assertThrows(IllegalArgumentException.class, () -> allocator.allocate(bytes, 1));
         assertThrows(IllegalArgumentException.class, () -> allocator.allocateRaw(64, bytes));
       }
-      assertThrows(
-          IllegalArgumentException.class,
-          () -> allocator.allocateRaw(64, MemoryRegion.MAX_BYTES - 63));
       for (long alignment : new long[] {0, -1, 3, 96, 1L << 31}) {
         String message =
             assertThrows(IllegalArgumentException.class, () -> allocator.allocate(1, alignment))

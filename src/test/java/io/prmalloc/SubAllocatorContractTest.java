@@ -214,9 +214,9 @@ public abstract class SubAllocatorContractTest {
           assertThrows(IllegalArgumentException.class, () -> source.alloc(alignment, 1))
               .getMessage());
     }
-    for (long bytes : new long[] {0, -1, Long.MIN_VALUE, 1L << 31, Long.MAX_VALUE}) {
+    for (long bytes : new long[] {0, -1, Long.MIN_VALUE, (1L << 47) + 1, Long.MAX_VALUE}) {
       assertEquals(
-          "bytes " + bytes + " is not from 1 to 2147483647",
+          "bytes " + bytes + " is not from 1 to 140737488355328",
           assertThrows(IllegalArgumentException.class, () -> source.alloc(64, bytes)).getMessage());
     }
     assertEquals(0, source.bytesReserved());

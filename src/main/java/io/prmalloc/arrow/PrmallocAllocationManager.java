@@ -14,8 +14,9 @@ import org.apache.arrow.memory.ReferenceManager;
  * One of Arrow's pieces of memory, taken from an {@link Allocator}.
  *
  * <p>Arrow rounds what it is asked for before it asks here, by default up to a power of two where
- * that is at most 16 MiB. One piece holds at most 2 GiB − 1 bytes. Arrow works with addresses, so
- * this JVM must be able to tell them: through JNA, or with the flag of the message.
+ * that is at most 16 MiB. A piece of more than 2 GiB − 1 bytes is mapped memory, whatever the
+ * allocator's is else. Arrow works with addresses, so this JVM must be able to tell them: through
+ * JNA, or with the flag of the message.
  *
  * <p>Threading: as Arrow's: any thread; memory goes back once, with the last reference.
  */
@@ -36,8 +37,8 @@ public final class PrmallocAllocationManager extends AllocationManager {
    * arrow-memory-unsafe} or {@code -netty}) must be on the class path all the same: Arrow looks for
    * it whether it is used or not.
    *
-   * <p>What it makes throws Arrow's {@code OutOfMemoryException} if the memory is not to be had, or
-   * if more than 2 GiB − 1 bytes are asked for at once; Arrow's accounts are as before then.
+   * <p>What it makes throws Arrow's {@code OutOfMemoryException} if the memory is not to be had;
+   * Arrow's accounts are as before then.
    *
    * <p>Threading: any thread.
    *
@@ -69,16 +70,6 @@ public final class PrmallocAllocationManager extends AllocationManager {
 
     @Override
     public AllocationManager create(BufferAllocator accountingAllocator, long size) {
-      if (size > Integer.MAX_VALUE) {
-        throw new OutOfMemoryException(
-            "size "
-                + size
-                + " is over "
-                + Integer.MAX_VALUE
-                + " bytes, the most that allocator "
-                + memory.name()
-                + " gives at once");
-      }
       Allocation taken = take(size);
       boolean handedOver = false;
       try {
@@ -96,7 +87,7 @@ public final class PrmallocAllocationManager extends AllocationManager {
     private Allocation take(long size) {
       try {
         return memory.allocate(size);
-      } catch (OutOfNativeMemoryException refused) {
+      } catch (OutOfNativeMemoryException | UnsupportedOperationException refused) {
         throw new OutOfMemoryException(refused.getMessage(), refused);
       }
     }

@@ -209,12 +209,15 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     return source.takeShared(bytes, alignment);
   }
 
-  /** The memory of this step's own thread, leased if it must be; null for any other thread. */
+  /**
+   * The memory of this step's own thread, leased if it must be; null for any other thread, and for
+   * what is too large to be planned.
+   */
   private StepMemory leased(long bytes) {
     checkOpen();
     // Before anything is leased by the size of the first request.
     Requests.checkBytes(bytes);
-    if (Thread.currentThread() != opener) {
+    if (Thread.currentThread() != opener || Requests.isLarge(bytes)) {
       return null;
     }
     if (memory == null) {

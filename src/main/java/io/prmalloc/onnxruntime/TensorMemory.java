@@ -2,6 +2,7 @@ package io.prmalloc.onnxruntime;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
+import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -38,7 +39,17 @@ public interface TensorMemory {
    */
   static TensorMemory of(Allocator allocator) {
     Objects.requireNonNull(allocator, "allocator");
-    return bytes -> new AllocatedPiece(allocator.allocate(bytes));
+    return bytes -> {
+      if (bytes > MemoryRegion.MAX_BYTES) {
+        throw new IllegalArgumentException(
+            "tensor of "
+                + bytes
+                + " bytes exceeds "
+                + MemoryRegion.MAX_BYTES
+                + ", a buffer's most");
+      }
+      return new AllocatedPiece(allocator.allocate(bytes));
+    };
   }
 
   /**

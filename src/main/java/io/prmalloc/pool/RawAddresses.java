@@ -4,6 +4,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeaderDescriptor;
+import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.freelist.PooledBlock;
 import java.nio.ByteBuffer;
@@ -38,7 +39,7 @@ final class RawAddresses {
   long allocate(long alignment, long bytes) {
     Requests.checkAlignment(alignment);
     int header = (int) Math.max(HeaderDescriptor.FULL_BYTES, alignment);
-    Requests.totalBytes(bytes, header);
+    Requests.checkBytes(bytes);
     if (!directory.isEnabled()) {
       directory.enable();
     }
@@ -53,9 +54,10 @@ final class RawAddresses {
     int smallHeader = Math.max(HeaderDescriptor.LIGHT_BYTES, alignment);
     // The address of no bytes must lie inside its block too, for there it is looked up.
     int smallRoom = bytes == 0 ? smallHeader + 1 : smallHeader;
-    Block block = pool.takeReady(bytes, alignment, smallRoom, header);
+    boolean large = Requests.isLarge(bytes + header);
+    Block block = large ? null : pool.takeReady(bytes, alignment, smallRoom, header);
     if (block == null) {
-      long ofStep = pool.takeRawOfStep(bytes, alignment);
+      long ofStep = large ? 0 : pool.takeRawOfStep(bytes, alignment);
       if (ofStep != 0) {
         return ofStep;
       }
@@ -164,7 +166,7 @@ final class RawAddresses {
         -1,
         address - header,
         header,
-        block.sizeBytes());
+        block instanceof HeapBlock heap ? heap.requestedBytes() : block.sizeBytes());
     if (!block.closeRaw(stamp)) {
       throw PoolAccounting.notOurs(address);
     }

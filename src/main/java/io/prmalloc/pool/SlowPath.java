@@ -25,7 +25,8 @@ final class SlowPath {
   // In order: what the step of the calling thread has, if steps are served; what the first look
   // would have found, were it not barred for observers or isolation (which is as quick, but for
   // the telling); another block of the pool; a block more for a bin that goes on missing; memory
-  // from outside. If that is short, what the pool holds and does not use is given back first.
+  // from outside. If that is short, what the pool holds and does not use is given back first. What
+  // is too large for a buffer comes from outside at once, and no plan learns of it.
 
   /** How often memory is given back for a request that is refused nevertheless. */
   private static final int MAX_RETRIES = 8;
@@ -86,6 +87,9 @@ final class SlowPath {
   }
 
   private Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
+    if (Requests.isLarge(bytes + largeHeader)) {
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
+    }
     // Who wants an address has asked the step already.
     Block ofStep = largeHeader == 0 && steps.isServing() ? steps.take(bytes, alignment) : null;
     return ofStep != null ? ofStep : takeShared(bytes, alignment, smallHeader, largeHeader);
@@ -178,7 +182,7 @@ final class SlowPath {
           : watch.acquire(bytes, alignment, largeHeader, null);
     }
     BinTable table = pool.bins();
-    if (table == null) {
+    if (table == null || Requests.isLarge(bytes + largeHeader)) {
       return watch.takeOutside(bytes, alignment, largeHeader);
     }
     long total = bytes + largeHeader;

@@ -139,10 +139,28 @@ class ArrowPageTest {
       OutOfMemoryException refused =
           assertThrows(OutOfMemoryException.class, () -> root.buffer(2 << 20));
       assertTrue(refused.getMessage().contains("limit 1048576"), refused.getMessage());
-      refused = assertThrows(OutOfMemoryException.class, () -> root.buffer(1L << 31));
-      assertTrue(refused.getMessage().contains("size 2147483648"), refused.getMessage());
+      refused = assertThrows(OutOfMemoryException.class, () -> root.buffer(1L << 32));
+      assertTrue(refused.getMessage().contains("4294967296 bytes"), refused.getMessage());
       assertEquals(0, root.getAllocatedMemory());
       assertEquals(0, memory.stats().bytesInUse());
+    }
+  }
+
+  @Test
+  void shouldServeAPieceThatIsLargerThanABuffer() {
+    long bytes = (5L << 30) + 8; // of which two pages are touched
+    try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
+      try (RootAllocator root = over(pool);
+          ArrowBuf buffer = root.buffer(bytes)) {
+        assertEquals(bytes, buffer.capacity());
+        buffer.setLong(0, 41);
+        buffer.setLong(bytes - 8, 42);
+        assertEquals(41, buffer.getLong(0));
+        assertEquals(42, buffer.getLong(bytes - 8));
+        assertEquals(bytes, root.getAllocatedMemory());
+        assertEquals(bytes, pool.stats().bytesInUse());
+      }
+      assertEquals(0, pool.stats().bytesInUse());
     }
   }
 

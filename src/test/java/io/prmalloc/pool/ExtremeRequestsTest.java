@@ -1,9 +1,11 @@
 package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocationAttributes;
@@ -28,7 +30,7 @@ class ExtremeRequestsTest {
 
   private static final int SIZE = 128 * 1024;
   private static final long MOST = Integer.MAX_VALUE;
-  private static final int HEADER = 64;
+  private static final long MOST_ADDRESSED = 1L << 47;
 
   private static final long[] ALIGNMENTS = {
     Long.MIN_VALUE,
@@ -207,9 +209,13 @@ class ExtremeRequestsTest {
   private final SubAllocator source = SubAllocator.direct(64L << 20);
 
   private TensorPoolAllocator pool(Traffic traffic) {
+    return pool(traffic, source);
+  }
+
+  private static TensorPoolAllocator pool(Traffic traffic, SubAllocator memory) {
     return TensorPoolAllocator.builder()
         .executor(Runnable::run)
-        .subAllocator(source)
+        .subAllocator(memory)
         .startStatisticStep(0)
         .stableStatisticStep(2)
         .enableMemoryOptimization(traffic.planning)
@@ -221,12 +227,13 @@ class ExtremeRequestsTest {
     AutoCloseable ask() throws Exception;
   }
 
-  /**
-   * @param least bytes that the request has at least beside those asked for
-   */
-  private static void check(String what, long bytes, long alignment, long least, Entry entry)
+  private static void check(String what, long bytes, long alignment, Entry entry) throws Exception {
+    check(what, bytes, alignment, MOST_ADDRESSED, entry);
+  }
+
+  private static void check(String what, long bytes, long alignment, long most, Entry entry)
       throws Exception {
-    boolean right = bytes >= 0 && bytes <= MOST - least && isAlignment(alignment);
+    boolean right = bytes >= 0 && bytes <= most && isAlignment(alignment);
     String request = what + " of " + bytes + " bytes at " + alignment;
     try (AutoCloseable given = entry.ask()) {
       if (!right) {
@@ -234,13 +241,17 @@ class ExtremeRequestsTest {
       }
       if (given instanceof Allocation handle) {
         assertEquals(bytes, handle.sizeBytes(), request);
-        assertEquals(bytes, handle.byteBuffer().remaining(), request);
+        if (bytes <= MOST) {
+          assertEquals(bytes, handle.byteBuffer().remaining(), request);
+        } else {
+          assertThrows(UnsupportedOperationException.class, handle::byteBuffer);
+        }
       }
     } catch (OutOfNativeMemoryException e) {
       assertTrue(right, () -> request + ": " + e);
     } catch (IllegalArgumentException e) {
       String message = e.getMessage();
-      assertTrue(!right || bytes + alignment > MOST, () -> request + ": " + message);
+      assertFalse(right, () -> request + ": " + message);
       assertTrue(
           message.contains(String.valueOf(bytes)) || message.contains(String.valueOf(alignment)),
           () -> request + ": " + message);
@@ -254,63 +265,50 @@ class ExtremeRequestsTest {
   private static void askAllocator(Allocator allocator, long bytes) throws Exception {
     String name = allocator.getClass().getSimpleName();
     AllocationAttributes attributes = AllocationAttributes.DEFAULT;
-    check(name + ".allocate", bytes, 1, 0, () -> allocator.allocate(bytes));
-    check(
-        name + ".allocateRaw",
-        bytes,
-        64,
-        HEADER,
-        () -> raw(allocator, allocator.allocateRaw(64, bytes)));
+    check(name + ".allocate", bytes, 1, () -> allocator.allocate(bytes));
+    check(name + ".allocateRaw", bytes, 64, () -> raw(allocator, allocator.allocateRaw(64, bytes)));
     check(
         name + ".allocate typed",
         bytes,
         1,
-        0,
+        MOST,
         () -> {
           TypedAllocation<?> typed = allocator.allocate(ElementTypes.UINT8, bytes);
           return typed;
         });
     for (long alignment : alignments(bytes)) {
-      long header = Math.max(HEADER, isAlignment(alignment) ? alignment : 0);
-      check(name + ".allocate", bytes, alignment, 0, () -> allocator.allocate(bytes, alignment));
+      check(name + ".allocate", bytes, alignment, () -> allocator.allocate(bytes, alignment));
       check(
           name + ".allocate with attributes",
           bytes,
           alignment,
-          0,
           () -> allocator.allocate(bytes, alignment, attributes));
       check(
           name + ".allocateRaw",
           bytes,
           alignment,
-          header,
           () -> raw(allocator, allocator.allocateRaw(alignment, bytes)));
       check(
           name + ".allocateRaw with attributes",
           bytes,
           alignment,
-          header,
           () -> raw(allocator, allocator.allocateRaw(alignment, bytes, attributes)));
     }
   }
 
   private static void askStep(ScopedMemoryCollector step, long bytes) throws Exception {
-    check("step.allocate", bytes, 1, 0, () -> step.allocate(bytes));
+    check("step.allocate", bytes, 1, () -> step.allocate(bytes));
     for (long alignment : alignments(bytes)) {
-      check("step.allocate", bytes, alignment, 0, () -> step.allocate(bytes, alignment));
+      check("step.allocate", bytes, alignment, () -> step.allocate(bytes, alignment));
     }
-    // As planned it has no header, so both are right.
-    if (bytes < 0 || bytes > MOST || bytes <= MOST - HEADER) {
-      check(
-          "step.allocateRaw",
-          bytes,
-          64,
-          0,
-          () -> {
-            long address = step.allocateRaw(bytes);
-            return address == 0 ? null : () -> step.deallocateRaw(address);
-          });
-    }
+    check(
+        "step.allocateRaw",
+        bytes,
+        64,
+        () -> {
+          long address = step.allocateRaw(bytes);
+          return address == 0 ? null : () -> step.deallocateRaw(address);
+        });
   }
 
   @ParameterizedTest
@@ -322,8 +320,8 @@ class ExtremeRequestsTest {
       AllocatorWrapper wrapper = new AllocatorWrapper(pool) {};
       for (long bytes : sizes()) {
         askAllocator(pool, bytes);
-        check("wrapped", bytes, 64, 0, () -> wrapper.allocate(bytes));
-        check("tracked", bytes, 64, 0, () -> tracking.allocate(bytes));
+        check("wrapped", bytes, 64, () -> wrapper.allocate(bytes));
+        check("tracked", bytes, 64, () -> tracking.allocate(bytes));
         try (ScopedMemoryCollector step = pool.collect()) {
           askAllocator(pool, bytes);
         }
@@ -369,11 +367,42 @@ class ExtremeRequestsTest {
 
   @ParameterizedTest
   @EnumSource(names = {"PLANNED_STEPS", "STEPS_OF_THE_THREAD"})
+  void shouldGoOnAsPlannedWhenARequestIsLargerThanABuffer(Traffic traffic) {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "mmap is called on Linux only");
+    long large = 5L << 30;
+    try (TensorPoolAllocator pool = pool(traffic, SubAllocator.direct())) {
+      traffic.on(pool);
+      StepStats before = pool.stepStats();
+      try (ScopedMemoryCollector step = pool.collect("planned");
+          Allocation one = step.allocate(large);
+          Allocation other = pool.allocate(large)) {
+        long address = step.allocateRaw(large);
+        assertEquals(3 * large, pool.stats().bytesInUse());
+        step.deallocateRaw(address);
+        if (traffic == Traffic.PLANNED_STEPS) {
+          step.allocate(SIZE).close();
+          step.deallocateRaw(step.allocateRaw(2 * SIZE));
+        }
+      }
+      StepStats after = pool.stepStats();
+      assertEquals(before.departedSteps(), after.departedSteps());
+      if (traffic == Traffic.PLANNED_STEPS) {
+        assertEquals(1, after.plannedSteps() - before.plannedSteps());
+      }
+      assertEquals(0, pool.poolStats().misses() + pool.poolStats().nullBins());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"PLANNED_STEPS", "STEPS_OF_THE_THREAD"})
   void shouldGoOnAsPlannedWhenRequestsAreRefused(Traffic traffic) {
     try (TensorPoolAllocator pool = pool(traffic)) {
       traffic.on(pool);
       long[] refused =
-          sizes().stream().mapToLong(Long::longValue).filter(b -> b < 0 || b > MOST).toArray();
+          sizes().stream()
+              .mapToLong(Long::longValue)
+              .filter(b -> b < 0 || b > MOST_ADDRESSED)
+              .toArray();
       StepStats before = pool.stepStats();
       for (long bytes : refused) {
         try (ScopedMemoryCollector step = pool.collect("planned")) {

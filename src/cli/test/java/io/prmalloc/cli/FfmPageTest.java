@@ -49,4 +49,12 @@ class FfmPageTest {
     String statements = code.get(1) + "  }\n" + code.get(2) + "  static void end() {\n";
     assertEquals(List.of("0.75 8", "false 0"), GuidePage.linesOf(IMPORTS, statements, directory));
   }
+
+  @Test
+  void shouldPrintWhatThePageSaysWhenASegmentIsLargerThanABuffer() throws Exception {
+    GuidePage page = GuidePage.of("ffm.md");
+    List<String> code = page.blocks("java");
+    String statements = code.get(3) + "  }\n" + code.get(2) + "  static void end() {\n";
+    assertEquals(List.of("5368709120 7"), GuidePage.linesOf(IMPORTS, statements, directory));
+  }
 }

@@ -63,6 +63,13 @@ public abstract class Block extends CacheLinePadding {
   private static final long ISOLATED = 16;
   private static final int USE_SHIFT = 5;
 
+  /**
+   * The most bytes that a buffer shows. Of a large block (see {@link Requests#isLarge}) that is
+   * what the block says it has and what its uses say they asked for; the true sizes are in its
+   * handle and in {@link HeapBlock}.
+   */
+  static final long MOST_SEEN_BYTES = MemoryRegion.MAX_BYTES;
+
   private static final long NOT_FREE = CLAIMED | ALLOCATED | OBSERVED | ISOLATED;
 
   /** What few stamps have beside their use. */
@@ -207,7 +214,7 @@ public abstract class Block extends CacheLinePadding {
    */
   protected Block(MemoryRegion region, Isolation isolation) {
     this.region = region;
-    this.capacityBytes = Math.toIntExact(region.sizeBytes());
+    this.capacityBytes = (int) Math.min(region.sizeBytes(), MOST_SEEN_BYTES);
     this.view = region.buffer();
     this.isolation = orNull(isolation);
     this.confinement = null;
@@ -419,8 +426,16 @@ public abstract class Block extends CacheLinePadding {
     return offset;
   }
 
-  /** How many bytes the block has. Threading: any thread. */
+  /**
+   * How many bytes the block has, of a large one those that its buffer shows. Threading: any
+   * thread.
+   */
   public final int capacityBytes() {
+    return capacityBytes;
+  }
+
+  /** How many bytes the block has, whatever its size. Threading: any thread. */
+  public long reservedBytes() {
     return capacityBytes;
   }
 
@@ -574,6 +589,10 @@ public abstract class Block extends CacheLinePadding {
     return publish(stamp);
   }
 
+  private static int seen(long bytes) {
+    return (int) Math.min(bytes, MOST_SEEN_BYTES);
+  }
+
   /**
    * {@link #begin}; the block goes back if that fails, since there is no heap for its view, say.
    *
@@ -583,7 +602,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final void beginOrAbandon(long bytes) {
     try {
-      begin((int) bytes);
+      begin(seen(bytes));
     } catch (Throwable failure) {
       abandonAfter(failure, bytes);
       throw failure;
@@ -601,7 +620,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final long openRaw(long bytes, int headerBytes) {
     // The byte buffer stays as it is: who has the address does not see it.
-    int size = (int) bytes;
+    int size = seen(bytes);
     long stamp = nextStamp(headerBytes + size);
     long wanted = extentOf(size, headerBytes);
     if (extent != wanted) {
@@ -740,7 +759,7 @@ public abstract class Block extends CacheLinePadding {
   public final void abandon(long bytes, int headerBytes) {
     if (!isOut(state)) {
       // Without isolation: nobody has written to it.
-      extent = extentOf((int) bytes, headerBytes);
+      extent = extentOf(seen(bytes), headerBytes);
       publish(allocated(state));
     }
     end(state);
@@ -916,12 +935,12 @@ public abstract class Block extends CacheLinePadding {
   }
 
   public final ByteBuffer byteBuffer(long stamp, long bytes) {
-    checkLive(stamp, bytes);
+    checkSeen(stamp, bytes);
     return view;
   }
 
   public final UnsafeBuffer unsafeBuffer(long stamp, long bytes) {
-    checkLive(stamp, bytes);
+    checkSeen(stamp, bytes);
     UnsafeBuffer buffer = (UnsafeBuffer) UNSAFE_VIEW.getAcquire(this);
     if (buffer == null || (long) UNSAFE_VIEW_STAMP.getAcquire(this) != stamp) {
       return adjustUnsafeView(buffer, stamp, (int) bytes);
@@ -960,6 +979,19 @@ public abstract class Block extends CacheLinePadding {
   private void checkLive(long stamp, long bytes) {
     if ((long) STATE.getAcquire(this) != stamp) {
       throw closed(bytes);
+    }
+  }
+
+  /** Two questions in one, for the answer is nearly always the same. */
+  private void checkSeen(long stamp, long bytes) {
+    if ((((long) STATE.getAcquire(this) ^ stamp) | (bytes >>> (Integer.SIZE - 1))) != 0) {
+      checkLive(stamp, bytes);
+      throw new UnsupportedOperationException(
+          "allocation of "
+              + bytes
+              + " bytes is more than the "
+              + MOST_SEEN_BYTES
+              + " that one buffer can show; address() reaches all of it");
     }
   }
 

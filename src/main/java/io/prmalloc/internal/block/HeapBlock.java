@@ -38,6 +38,9 @@ public final class HeapBlock extends Block {
   public long rawAddress;
   public long allocationId;
 
+  /** Bytes asked for in the use of a block that is larger than one buffer; else 0. */
+  private long largeBytes;
+
   /**
    * All of a region.
    *
@@ -63,6 +66,7 @@ public final class HeapBlock extends Block {
 
   private HeapBlock(Block inner, Owner owner, Object ticket) {
     super(inner.region(), inner.offset(), inner.capacityBytes(), Isolation.NONE);
+    this.largeBytes = inner instanceof HeapBlock heap ? heap.largeBytes : 0;
     this.owner = owner;
     this.ticket = ticket;
   }
@@ -98,7 +102,29 @@ public final class HeapBlock extends Block {
       Object itsTicket) {
     home = itsHome;
     ticket = itsTicket;
-    place(region, (int) offset, (int) capacityBytes, startAddress);
+    place(region, (int) offset, (int) Math.min(capacityBytes, MOST_SEEN_BYTES), startAddress);
+  }
+
+  /**
+   * Says that the use which is about to begin is of more than one buffer has. The block is all of a
+   * region of its own, and not isolated: its memory comes from the system as zeros, and goes back.
+   *
+   * <p>Threading: the owner, alone.
+   *
+   * @param bytes how many bytes the user asked for
+   */
+  public void beginLarge(long bytes) {
+    largeBytes = bytes;
+  }
+
+  /** As {@link #sizeBytes}, whatever the size. Threading: as {@link #sizeBytes}. */
+  public long requestedBytes() {
+    return largeBytes > 0 ? largeBytes : sizeBytes();
+  }
+
+  @Override
+  public long reservedBytes() {
+    return largeBytes > 0 ? region().sizeBytes() : capacityBytes();
   }
 
   /** What the owner has the memory in, or null. Threading: the owner. */

@@ -9,17 +9,30 @@ import io.prmalloc.MemoryRegion;
  */
 public final class Requests {
 
+  /** The most bytes of one request: 128 TiB, what a process on x86-64 can address at all. */
+  public static final long MAX_BYTES = 1L << 47;
+
   private Requests() {}
 
   /**
    * Threading: any thread.
    *
-   * @throws IllegalArgumentException if {@code bytes} is negative or over 2 GiB − 1
+   * @throws IllegalArgumentException if {@code bytes} is negative or over {@link #MAX_BYTES}
    */
   public static void checkBytes(long bytes) {
-    if (bytes < 0 || bytes > MemoryRegion.MAX_BYTES) {
+    if (bytes < 0 || bytes > MAX_BYTES) {
       throw badBytes(bytes);
     }
+  }
+
+  /**
+   * Whether so many bytes, those of a header included, are more than one buffer has. They have a
+   * mapping of their own, of which an address is the only way in.
+   *
+   * <p>Threading: any thread.
+   */
+  public static boolean isLarge(long totalBytes) {
+    return totalBytes > MemoryRegion.MAX_BYTES;
   }
 
   /**
@@ -34,36 +47,10 @@ public final class Requests {
     }
   }
 
-  /**
-   * Bytes of a block that holds a header and the user's bytes.
-   *
-   * <p>Threading: any thread.
-   *
-   * @throws IllegalArgumentException if {@code bytes} is negative, or the sum over 2 GiB − 1
-   */
-  public static long totalBytes(long bytes, long headerBytes) {
-    checkBytes(bytes);
-    long total = bytes + headerBytes;
-    if (total > MemoryRegion.MAX_BYTES) {
-      throw new IllegalArgumentException(
-          "bytes "
-              + bytes
-              + " with a header of "
-              + headerBytes
-              + " exceed "
-              + MemoryRegion.MAX_BYTES);
-    }
-    return total;
-  }
-
   private static IllegalArgumentException badBytes(long bytes) {
     return new IllegalArgumentException(
         bytes < 0
             ? "bytes " + bytes + " is negative; the least is 0"
-            : "bytes "
-                + bytes
-                + " exceeds "
-                + MemoryRegion.MAX_BYTES
-                + ", the most one buffer can hold");
+            : "bytes " + bytes + " exceeds " + MAX_BYTES + ", the most that can be addressed");
   }
 }

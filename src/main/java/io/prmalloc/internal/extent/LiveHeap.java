@@ -235,8 +235,9 @@ public final class LiveHeap implements Retirable {
 
   private HeapBlock take(
       long bytes, long capacity, long alignment, int headerBytes, Object ticket) {
-    int pages = HeapShard.pagesOf(capacity);
-    if (source.isGuarded()
+    int pages = Requests.isLarge(capacity) ? 0 : HeapShard.pagesOf(capacity);
+    if (pages == 0
+        || source.isGuarded()
         || alignment > MAX_REGION_BYTES / 2
         || pages + (alignment >>> PAGE_SHIFT) > ExtentMap.MAX_PAGES) {
       return takeOwn(new Request(bytes, alignment, headerBytes, capacity, ticket));
@@ -250,7 +251,8 @@ public final class LiveHeap implements Retirable {
 
   /** A region for one request. */
   private HeapBlock takeOwn(Request request) {
-    HeapBlock block = new HeapBlock(isolation, this::released);
+    boolean large = Requests.isLarge(request.capacity());
+    HeapBlock block = new HeapBlock(large ? Isolation.NONE : isolation, this::released);
     MemoryRegion memory = reserve(request.alignment(), request.capacity(), request.capacity());
     boolean kept = false;
     HeapShard first = shards[0];
@@ -262,6 +264,9 @@ public final class LiveHeap implements Retirable {
       directory.add(region);
       own.add(region);
       block.place(memory, 0, memory.sizeBytes(), addressOf(memory, 0), region, request.ticket());
+      if (large) {
+        block.beginLarge(request.bytes());
+      }
       region.blocks[0] = block;
       first.count(request.bytes());
       kept = true;
@@ -433,8 +438,9 @@ public final class LiveHeap implements Retirable {
   }
 
   private MemoryRegion tryReserve(long alignment, long least, long wanted) {
-    // Where the JVM's limit is reached it takes its time to say so.
-    long missing = least - source.bytesAvailable();
+    // Where the JVM's limit is reached it takes its time to say so. It does not hold for what is
+    // mapped since it is too large for a buffer.
+    long missing = Requests.isLarge(least) ? 0 : least - source.bytesAvailable();
     if (missing > 0) {
       reclaim.accept(missing);
     }
@@ -559,7 +565,7 @@ public final class LiveHeap implements Retirable {
     first.lock();
     try {
       first.liveBlocks--;
-      first.bytesInUse -= block.sizeBytes();
+      first.bytesInUse -= block.requestedBytes();
       seen = region.watched != null;
       own.remove(region);
     } finally {
@@ -582,10 +588,11 @@ public final class LiveHeap implements Retirable {
       return null;
     }
     long stamp = block.stamp();
-    long capacity = block.capacityBytes();
+    long capacity = block.reservedBytes();
     boolean here = address == block.startAddress() + block.headerBytes();
+    long requested = block.requestedBytes();
     long bytes = block.bytesIn(stamp);
-    return bytes < 0 || !here ? null : new Chunk(bytes, capacity, idOf(block, stamp));
+    return bytes < 0 || !here ? null : new Chunk(requested, capacity, idOf(block, stamp));
   }
 
   /**
@@ -1056,7 +1063,7 @@ public final class LiveHeap implements Retirable {
    */
   public long openRaw(long bytes, Object ticket) {
     int header = HeaderDescriptor.FULL_BYTES;
-    Requests.totalBytes(bytes, header);
+    Requests.checkBytes(bytes);
     try {
       Block block = acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
       return HeaderDescriptor.openUnpooled(block, bytes, header);

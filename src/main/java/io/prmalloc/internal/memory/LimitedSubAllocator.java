@@ -1,12 +1,15 @@
 package io.prmalloc.internal.memory;
 
+import io.prmalloc.HugePages;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
+import io.prmalloc.Prefault;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
+import io.prmalloc.internal.os.MappedRegion;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -58,6 +61,16 @@ public abstract class LimitedSubAllocator implements SubAllocator {
    */
   abstract MemoryRegion take(long alignment, long bytes);
 
+  /** {@link #regionBytes} of more bytes, with room to align them, than one buffer has. */
+  long largeBytes(long alignment, long bytes) {
+    return MappedRegion.sizeBytesFor(bytes);
+  }
+
+  /** {@link #take} of as many: mapped, whatever the kind. */
+  MemoryRegion takeLarge(long alignment, long bytes) {
+    return MappedRegion.map(alignment, bytes, HugePages.OFF, Prefault.NONE);
+  }
+
   /** What to throw when {@link #take} was refused; parameters as of the exception. */
   OutOfNativeMemoryException refusal(
       long bytes, long reserved, long limit, OutOfMemoryError refused) {
@@ -72,16 +85,17 @@ public abstract class LimitedSubAllocator implements SubAllocator {
   @Override
   public final MemoryRegion alloc(long alignment, long bytes) {
     Requests.checkAlignment(alignment);
-    if (bytes < 1 || bytes > MemoryRegion.MAX_BYTES) {
+    if (bytes < 1 || bytes > Requests.MAX_BYTES) {
       throw new IllegalArgumentException(
-          "bytes " + bytes + " is not from 1 to " + MemoryRegion.MAX_BYTES);
+          "bytes " + bytes + " is not from 1 to " + Requests.MAX_BYTES);
     }
-    long size = regionBytes(alignment, bytes);
+    boolean large = Requests.isLarge(bytes + alignment - 1);
+    long size = large ? largeBytes(alignment, bytes) : regionBytes(alignment, bytes);
     reserve(size, bytes);
     boolean taken = false;
     MemoryRegion region = null;
     try {
-      region = take(alignment, bytes);
+      region = large ? takeLarge(alignment, bytes) : take(alignment, bytes);
       regions.add(region);
       taken = true;
       return region;

@@ -45,6 +45,16 @@ public final class MmapSubAllocator extends LimitedSubAllocator {
   }
 
   @Override
+  long largeBytes(long alignment, long bytes) {
+    return regionBytes(alignment, bytes);
+  }
+
+  @Override
+  MemoryRegion takeLarge(long alignment, long bytes) {
+    return take(alignment, bytes);
+  }
+
+  @Override
   public boolean isGuarded() {
     return options.guardPages();
   }

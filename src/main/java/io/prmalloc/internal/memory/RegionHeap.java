@@ -8,6 +8,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeapBlock;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.jfr.FlightEvents;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,7 +101,12 @@ public final class RegionHeap {
     boolean linked = false;
     try {
       FlightEvents.outsideAllocation(start, bytes, alignment);
-      HeapBlock block = new HeapBlock(region, isolation, this::giveBack, ticket);
+      boolean large = Requests.isLarge(capacity);
+      HeapBlock block =
+          new HeapBlock(region, large ? Isolation.NONE : isolation, this::giveBack, ticket);
+      if (large) {
+        block.beginLarge(bytes);
+      }
       if (headerBytes > 0) {
         block.rawAddress = region.address() + headerBytes;
       }
@@ -154,7 +160,7 @@ public final class RegionHeap {
       HeapBlock block = at(address);
       return block == null
           ? null
-          : new Chunk(block.sizeBytes(), block.capacityBytes(), block.allocationId);
+          : new Chunk(block.requestedBytes(), block.reservedBytes(), block.allocationId);
     }
   }
 
@@ -234,7 +240,7 @@ public final class RegionHeap {
         byRawAddress.remove(block.rawAddress);
       }
       liveBlocks--;
-      bytesInUse -= block.sizeBytes();
+      bytesInUse -= block.requestedBytes();
     }
   }
 

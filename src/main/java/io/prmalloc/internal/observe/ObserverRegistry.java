@@ -4,6 +4,7 @@ import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.EndListener;
 import io.prmalloc.internal.block.Observation;
 import io.prmalloc.internal.block.PoolObserver;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.block.TolerantObserver;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -228,8 +229,10 @@ public final class ObserverRegistry {
   public Block takeOutside(long bytes, int alignment, int headerBytes) {
     // The heap would say so too, but only after it had asked the system for memory.
     checkNotClosed();
+    long capacity = bytes + headerBytes + outside.isolation().roomBytes();
+    // No plan places what is too large for a buffer.
     Tracked tracked =
-        planner.trackAllocate(alignment, bytes + headerBytes + outside.isolation().roomBytes());
+        Requests.isLarge(capacity) ? null : planner.trackAllocate(alignment, capacity);
     if (tracked == null) {
       return acquire(bytes, alignment, headerBytes, null);
     }

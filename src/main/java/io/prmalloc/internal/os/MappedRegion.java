@@ -4,6 +4,7 @@ import io.prmalloc.HugePageMode;
 import io.prmalloc.HugePages;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.Prefault;
+import io.prmalloc.internal.block.Requests;
 import java.nio.ByteBuffer;
 
 /**
@@ -18,6 +19,9 @@ import java.nio.ByteBuffer;
  */
 public final class MappedRegion extends SystemRegion {
 
+  /** How much is touched through one view: whole pages, and an {@code int} of bytes. */
+  private static final long TOUCHED_BYTES = 1L << 30;
+
   private final NativeCalls calls;
   private final long address;
 
@@ -26,8 +30,9 @@ public final class MappedRegion extends SystemRegion {
 
   private record Mapping(long address, long lengthBytes) {}
 
-  private MappedRegion(NativeCalls calls, long address, Mapping mapping, ByteBuffer view) {
-    super(view);
+  private MappedRegion(
+      NativeCalls calls, long address, Mapping mapping, ByteBuffer view, long sizeBytes) {
+    super(view, sizeBytes);
     this.calls = calls;
     this.address = address;
     this.mapping = mapping;
@@ -40,7 +45,7 @@ public final class MappedRegion extends SystemRegion {
    *
    * @param alignment a power of two from 1 to 2^30; the address is a multiple of it and of the page
    *     size, and with {@link HugePages#THP} of the huge page size
-   * @param bytes from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @param bytes from 1 to {@link Requests#MAX_BYTES}
    * @param hugePages whether to ask for huge pages
    * @param prefault who pays for the first touch
    * @throws IllegalArgumentException if a number is out of its bounds
@@ -51,7 +56,7 @@ public final class MappedRegion extends SystemRegion {
    */
   public static MappedRegion map(
       long alignment, long bytes, HugePages hugePages, Prefault prefault) {
-    checkArguments(alignment, bytes);
+    checkArguments(alignment, bytes, Requests.MAX_BYTES);
     return map(Natives.calls(), alignment, bytes, hugePages, prefault);
   }
 
@@ -66,7 +71,7 @@ public final class MappedRegion extends SystemRegion {
    */
   public static MappedRegion mapGuarded(
       long alignment, long bytes, HugePages hugePages, Prefault prefault) {
-    checkArguments(alignment, bytes);
+    checkArguments(alignment, bytes, Requests.MAX_BYTES);
     NativeCalls calls = Natives.calls();
     return mapGuarded(calls, alignment, bytes, hugePages, prefault);
   }
@@ -74,50 +79,62 @@ public final class MappedRegion extends SystemRegion {
   static MappedRegion mapGuarded(
       NativeCalls calls, long alignment, long bytes, HugePages hugePages, Prefault prefault) {
     long unit = Math.min(alignment, calls.pageSizeBytes());
-    return map(calls, alignment, roundUp(bytes, unit), calls.pageSizeBytes(), hugePages, prefault);
+    long guard = calls.pageSizeBytes();
+    return map(calls, alignment, bytes, roundUp(bytes, unit), guard, hugePages, prefault);
   }
 
   /**
    * The size of the region that {@link #mapGuarded} makes: a multiple of the alignment or of the
-   * page, whichever is less, but at most {@link MemoryRegion#MAX_BYTES}.
+   * page, whichever is less; where that alone would be more than one buffer has, {@link
+   * MemoryRegion#MAX_BYTES}.
    *
    * <p>Threading: any thread. May load JNA's native library.
    *
    * @throws IllegalArgumentException if a number is out of the bounds that {@link #map} has
    */
   public static long guardedSizeBytesFor(long alignment, long bytes) {
-    checkArguments(alignment, bytes);
+    checkArguments(alignment, bytes, Requests.MAX_BYTES);
     long unit = Math.min(alignment, Natives.calls().pageSizeBytes());
-    return Math.min(roundUp(bytes, unit), MAX_BYTES);
+    return sizeOf(bytes, roundUp(bytes, unit));
   }
 
   /**
-   * The size of the region that {@link #map} makes for so many bytes: whole pages, but at most
-   * {@link MemoryRegion#MAX_BYTES}. What there is too much of is never touched.
+   * The size of the region that {@link #map} makes for so many bytes: whole pages; where the last
+   * page alone would make it more than one buffer has, {@link MemoryRegion#MAX_BYTES}. What there
+   * is too much of is never touched.
    *
    * <p>Threading: any thread. May load JNA's native library.
    *
-   * @param bytes from 1 to {@link MemoryRegion#MAX_BYTES}
+   * @param bytes from 1 to {@link Requests#MAX_BYTES}
    * @throws IllegalArgumentException if {@code bytes} is out of its bounds
    */
   public static long sizeBytesFor(long bytes) {
-    checkArguments(1, bytes);
-    return Math.min(roundUp(bytes, Natives.calls().pageSizeBytes()), MAX_BYTES);
+    checkArguments(1, bytes, Requests.MAX_BYTES);
+    return sizeOf(bytes, roundUp(bytes, Natives.calls().pageSizeBytes()));
+  }
+
+  /** One buffer sees all that was asked for, if it can. */
+  private static long sizeOf(long bytes, long mapped) {
+    return bytes <= MAX_BYTES ? Math.min(mapped, MAX_BYTES) : mapped;
   }
 
   static MappedRegion map(
       NativeCalls calls, long alignment, long bytes, HugePages hugePages, Prefault prefault) {
-    return map(calls, alignment, roundUp(bytes, calls.pageSizeBytes()), 0, hugePages, prefault);
+    long mapped = roundUp(bytes, calls.pageSizeBytes());
+    return map(calls, alignment, bytes, mapped, 0, hugePages, prefault);
   }
 
   /**
    * A region at the end of its pages.
    *
+   * @param asked for which the region is
+   * @param bytes from its first one to the end of its pages
    * @param guard bytes that nobody may touch in front of the pages, and as many behind; whole pages
    */
   private static MappedRegion map(
       NativeCalls calls,
       long alignment,
+      long asked,
       long bytes,
       long guard,
       HugePages hugePages,
@@ -136,11 +153,11 @@ public final class MappedRegion extends SystemRegion {
       advise(calls, pages, length, hugePages);
       long address = pages + length - bytes;
       ByteBuffer view = calls.view(address, Math.min(bytes, MAX_BYTES));
-      prefault(calls, pages, length, view, prefault);
+      prefault(calls, pages, length, prefault);
       protect(calls, pages - guard, guard);
       protect(calls, pages + length, guard);
       mapped = true;
-      return new MappedRegion(calls, address, mapping, view);
+      return new MappedRegion(calls, address, mapping, view, sizeOf(asked, bytes));
     } finally {
       if (!mapped) {
         calls.munmap(mapping.address, mapping.lengthBytes);
@@ -196,8 +213,7 @@ public final class MappedRegion extends SystemRegion {
     }
   }
 
-  private static void prefault(
-      NativeCalls calls, long address, long length, ByteBuffer view, Prefault prefault) {
+  private static void prefault(NativeCalls calls, long address, long length, Prefault prefault) {
     if (prefault == Prefault.NONE) {
       return;
     }
@@ -211,8 +227,11 @@ public final class MappedRegion extends SystemRegion {
       }
     }
     int page = calls.pageSizeBytes();
-    for (long offset = 0; offset < view.capacity(); offset += page) {
-      view.put((int) offset, (byte) 0);
+    for (long from = 0; from < length; from += TOUCHED_BYTES) {
+      ByteBuffer part = calls.view(address + from, Math.min(TOUCHED_BYTES, length - from));
+      for (int offset = 0; offset < part.capacity(); offset += page) {
+        part.put(offset, (byte) 0);
+      }
     }
   }
 

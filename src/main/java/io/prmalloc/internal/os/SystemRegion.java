@@ -17,16 +17,25 @@ abstract class SystemRegion extends MemoryRegion {
   private final AtomicBoolean freed = new AtomicBoolean();
 
   SystemRegion(ByteBuffer buffer) {
-    super(buffer);
+    this(buffer, buffer.capacity());
   }
 
+  SystemRegion(ByteBuffer buffer, long sizeBytes) {
+    super(buffer, sizeBytes);
+  }
+
+  /** Of a region that one buffer sees. */
   static void checkArguments(long alignment, long bytes) {
+    checkArguments(alignment, bytes, MAX_BYTES);
+  }
+
+  static void checkArguments(long alignment, long bytes, long mostBytes) {
     if (alignment < 1 || alignment > MAX_ALIGNMENT || Long.bitCount(alignment) != 1) {
       throw new IllegalArgumentException(
           "alignment " + alignment + " is not a power of two from 1 to " + MAX_ALIGNMENT);
     }
-    if (bytes < 1 || bytes > MAX_BYTES) {
-      throw new IllegalArgumentException("bytes " + bytes + " is not from 1 to " + MAX_BYTES);
+    if (bytes < 1 || bytes > mostBytes) {
+      throw new IllegalArgumentException("bytes " + bytes + " is not from 1 to " + mostBytes);
     }
   }
 

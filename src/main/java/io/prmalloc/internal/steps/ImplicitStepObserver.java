@@ -48,6 +48,9 @@ final class ImplicitStepObserver implements PoolObserver {
 
   @Override
   public long allocated(long bytes, long alignment) {
+    if (bytes > 0 && !StepPlan.canPlan(bytes)) {
+      return 0; // has a mapping of its own in every step
+    }
     ImplicitSteps.Open step = steps.recordedStep();
     if (step != null && bytes > 0 && alignment <= StepPlan.ALIGNMENT) {
       int request = begin(step.recorder(), bytes);

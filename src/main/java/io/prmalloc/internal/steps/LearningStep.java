@@ -36,7 +36,7 @@ public final class LearningStep extends StepMemory {
 
   @Override
   protected Block takeUnplanned(long bytes) {
-    if (bytes <= 0) {
+    if (!StepPlan.canPlan(bytes)) {
       return owner.takeShared(bytes, StepPlan.ALIGNMENT);
     }
     Life life = new Life();
@@ -47,7 +47,7 @@ public final class LearningStep extends StepMemory {
 
   @Override
   protected long takeUnplannedRaw(long bytes) {
-    if (bytes <= 0) {
+    if (!StepPlan.canPlan(bytes)) {
       return owner.takeSharedRaw(bytes);
     }
     Life life = new Life();

@@ -6,9 +6,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressTable;
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.PoolCounts;
-import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.extent.SourceBesideHeap;
@@ -333,11 +331,12 @@ public final class StepArena extends StepMemory implements Retirable {
     return firstBytes;
   }
 
-  // No bytes lie nowhere, so they are not planned, and a step that wants them goes on.
+  // No bytes lie nowhere, and what is too large for a buffer has a mapping of its own. Neither is
+  // planned, and a step that wants it goes on.
 
   @Override
   protected Block takeUnplanned(long bytes) {
-    if (bytes <= 0) {
+    if (!StepPlan.canPlan(bytes)) {
       return sequence.owner().takeShared(bytes, StepPlan.ALIGNMENT);
     }
     Block block = takeDeparted(bytes);
@@ -353,11 +352,9 @@ public final class StepArena extends StepMemory implements Retirable {
 
   @Override
   protected long takeUnplannedRaw(long bytes) {
-    if (bytes <= 0) {
+    if (!StepPlan.canPlan(bytes)) {
       return sequence.owner().takeSharedRaw(bytes);
     }
-    // What is refused does not make the step depart.
-    Requests.totalBytes(bytes, HeaderDescriptor.FULL_BYTES);
     Block block = takeDeparted(bytes);
     long address;
     if (block == null) {

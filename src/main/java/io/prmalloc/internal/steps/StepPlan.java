@@ -1,6 +1,7 @@
 package io.prmalloc.internal.steps;
 
 import io.prmalloc.Allocator;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
@@ -43,6 +44,11 @@ final class StepPlan {
 
   /** The most bytes of a block: what fits an int, and is such a multiple. */
   private static final long MAX_BYTES = Integer.MAX_VALUE & -ALIGNMENT;
+
+  /** Whether a request may have a place: it has bytes, and no more than a buffer. */
+  static boolean canPlan(long bytes) {
+    return bytes > 0 && !Requests.isLarge(bytes);
+  }
 
   private record Place(long offset, long bytes) {}
 

@@ -2,8 +2,10 @@ package io.prmalloc.internal.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
 import org.junit.jupiter.api.Test;
@@ -30,10 +32,24 @@ class DirectSubAllocatorTest extends SubAllocatorContractTest {
   }
 
   @Test
-  void shouldLeaveCountersWhenTheRegionWouldNotFitOneBuffer() {
+  void shouldMapTheRegionWhenItWouldNotFitOneBuffer() {
+    assumeTrue(System.getProperty("os.name").equals("Linux"), "mmap is called on Linux only");
     SubAllocator source = SubAllocator.direct();
-    assertThrows(
-        IllegalArgumentException.class, () -> source.alloc(1 << 30, MemoryRegion.MAX_BYTES));
+    MemoryRegion aligned = source.alloc(1 << 30, MemoryRegion.MAX_BYTES);
+    assertEquals(0, aligned.address() % (1 << 30));
+    MemoryRegion large = source.alloc(64, 5L << 30);
+    assertEquals(5L << 30, large.sizeBytes());
+    assertEquals(MemoryRegion.MAX_BYTES, large.buffer().capacity());
+    assertEquals((5L << 30) + aligned.sizeBytes(), source.bytesReserved());
+    source.free(large);
+    source.free(aligned);
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldRefuseWhatIsMappedWhenTheLimitIsReached() {
+    SubAllocator source = SubAllocator.direct(5L << 30);
+    assertThrows(OutOfNativeMemoryException.class, () -> source.alloc(64, (5L << 30) + 1));
     assertEquals(0, source.bytesReserved());
   }
 }

@@ -10,6 +10,7 @@ import io.prmalloc.HugePageMode;
 import io.prmalloc.HugePages;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.Prefault;
+import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,21 @@ class MappedRegionTest {
     assertEquals(MemoryRegion.MAX_BYTES, region.sizeBytes());
     region.buffer().put(Integer.MAX_VALUE - 1, (byte) 9);
     assertEquals(9, region.buffer().get(Integer.MAX_VALUE - 1));
+    region.free();
+    assertEquals(0, calls.mappedBytes);
+  }
+
+  @Test
+  void shouldReachTheLastByteWhenLargerThanABuffer() {
+    long bytes = (5L << 30) + 1;
+    assertEquals((5L << 30) + PAGE, MappedRegion.sizeBytesFor(bytes));
+    MappedRegion region = map(64, bytes, HugePages.OFF, Prefault.NONE);
+    assertEquals((5L << 30) + PAGE, region.sizeBytes());
+    assertEquals(MemoryRegion.MAX_BYTES, region.buffer().capacity());
+    ByteBuffer last = calls.view(region.address() + bytes - 1, 1);
+    last.put(0, (byte) 9);
+    assertEquals(PAGE, region.discard(5L << 30, PAGE));
+    assertEquals(0, last.get(0));
     region.free();
     assertEquals(0, calls.mappedBytes);
   }
@@ -220,7 +236,7 @@ class MappedRegionTest {
         () -> MappedRegion.map(64, 0, HugePages.OFF, Prefault.NONE));
     assertThrows(
         IllegalArgumentException.class,
-        () -> MappedRegion.map(64, 1L << 31, HugePages.OFF, Prefault.NONE));
+        () -> MappedRegion.map(64, (1L << 47) + 1, HugePages.OFF, Prefault.NONE));
   }
 
   @Test
