@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
+import io.prmalloc.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -51,12 +52,14 @@ public final class PooledNDArray implements AutoCloseable {
    * @param shape how many elements; all dimensions known, at most 2 GiB − 1 bytes together
    * @param type of the elements: numbers or booleans
    * @throws IllegalArgumentException if {@code shape} is not fully known, the elements are strings,
-   *     or they are too many
+   *     or they are too many; or if they are {@code BFLOAT16} and the engine PyTorch, where DJL
+   *     ends the process
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
    * @throws RuntimeException what the engine throws if it refuses; nothing is kept then
    */
   public static PooledNDArray create(
       NDManager manager, Allocator memory, Shape shape, DataType type) {
+    checkEngine(manager, type);
     Allocation taken = memory.allocate(sizeBytes(shape, type));
     NDArray array = null;
     PooledNDArray made = null;
@@ -76,6 +79,17 @@ public final class PooledNDArray implements AutoCloseable {
     }
   }
 
+  // Of a buffer of these elements DJL's PyTorch makes a tensor of a type number that it does not
+  // have, and libtorch ends the process with a C++ exception that nobody catches.
+  private static void checkEngine(NDManager manager, DataType type) {
+    String engine = manager.getEngine().getEngineName();
+    if (type == DataType.BFLOAT16 && engine.equals("PyTorch")) {
+      throw new IllegalArgumentException(
+          "type BFLOAT16 ends the process in DJL's engine PyTorch; make the array as FLOAT32 and"
+              + " convert it there");
+    }
+  }
+
   private static long sizeBytes(Shape shape, DataType type) {
     if (type == DataType.STRING || type == DataType.UNKNOWN) {
       throw new IllegalArgumentException("type " + type + " has no elements of a fixed size");
@@ -91,6 +105,18 @@ public final class PooledNDArray implements AutoCloseable {
         throw new IllegalArgumentException(
             "shape " + shape + " has more bytes than can be counted", tooLarge);
       }
+    }
+    if (bytes > MemoryRegion.MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "shape "
+              + shape
+              + " of "
+              + type
+              + " has "
+              + bytes
+              + " bytes, over "
+              + MemoryRegion.MAX_BYTES
+              + ", the most of one buffer");
     }
     return bytes;
   }

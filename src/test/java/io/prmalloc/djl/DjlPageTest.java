@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
@@ -15,6 +18,7 @@ import io.prmalloc.PageCode;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.pool.TensorPoolAllocator;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -133,6 +137,27 @@ class DjlPageTest {
     }
   }
 
+  /** DJL's PyTorch would end this process, so an engine of that name stands in for it. */
+  @Test
+  void shouldRefuseBfloat16OfPyTorchBeforeTheEngineSeesIt() {
+    Engine pyTorch = new NamedEngine("PyTorch");
+    NDManager manager =
+        (NDManager)
+            Proxy.newProxyInstance(
+                NDManager.class.getClassLoader(),
+                new Class<?>[] {NDManager.class},
+                (proxy, method, arguments) -> {
+                  assertEquals("getEngine", method.getName());
+                  return pyTorch;
+                });
+    IllegalArgumentException refused =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> PooledNDArray.create(manager, memory, new Shape(1), DataType.BFLOAT16));
+    assertTrue(refused.getMessage().startsWith("type BFLOAT16 ends"), refused.getMessage());
+    assertEquals(0, memory.stats().numAllocs());
+  }
+
   @Test
   void shouldKeepNothingWhenTheEngineRefuses() {
     try (NDManager manager = newManager()) {
@@ -141,6 +166,55 @@ class DjlPageTest {
           RuntimeException.class,
           () -> PooledNDArray.create(manager, memory, new Shape(2), DataType.COMPLEX64));
       assertEquals(1, memory.stats().numAllocs());
+    }
+  }
+
+  /** An engine that has a name and nothing else. */
+  private static final class NamedEngine extends Engine {
+    private final String name;
+
+    NamedEngine(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public String getEngineName() {
+      return name;
+    }
+
+    @Override
+    public Engine getAlternativeEngine() {
+      throw new AssertionError("not to be asked");
+    }
+
+    @Override
+    public int getRank() {
+      throw new AssertionError("not to be asked");
+    }
+
+    @Override
+    public String getVersion() {
+      throw new AssertionError("not to be asked");
+    }
+
+    @Override
+    public boolean hasCapability(String capability) {
+      throw new AssertionError("not to be asked");
+    }
+
+    @Override
+    public Model newModel(String model, Device device) {
+      throw new AssertionError("not to be asked");
+    }
+
+    @Override
+    public NDManager newBaseManager() {
+      throw new AssertionError("not to be asked");
+    }
+
+    @Override
+    public NDManager newBaseManager(Device device) {
+      throw new AssertionError("not to be asked");
     }
   }
 }
