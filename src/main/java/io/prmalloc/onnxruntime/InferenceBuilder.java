@@ -5,22 +5,27 @@ import io.prmalloc.onnxruntime.TensorSpec.Dimension;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Settles the shapes of one request. Dimensions that the model fixes need no word; a dynamic one is
  * settled by {@link #dimension} under the name that the model gives it, or by the shape of an input
- * or output that has it.
+ * or output that has it. What is not settled of an output is learnt from the first run on inputs of
+ * the same shapes.
  *
  * <p>Threading: one thread.
  */
 public final class InferenceBuilder {
   // Shapes are settled before memory is taken, for outputs are pinned: ONNX Runtime writes them
   // where we say, so we must know how large they get. Named dimensions make that one number per
-  // request in practice (the batch). An output whose size depends on the data cannot be pinned;
-  // it can only be left out.
+  // request in practice (the batch). An output whose shape nobody knows is the engine's in the
+  // first
+  // run, and copied; what that run shows is enough to pin it from the next one on, if inputs of the
+  // same shapes always give it. If they do not, its size depends on the data, and it stays so.
 
   private final OnnxModel model;
   private final Map<String, TensorSpec> inputs;
@@ -93,18 +98,29 @@ public final class InferenceBuilder {
   }
 
   /**
-   * Chooses what is to come out; without this call, everything. Others get no memory.
+   * Chooses what is to come out; without this call, all tensors of numbers. Others get no memory,
+   * and the engine is not asked for them.
    *
    * <p>Threading: one thread.
    *
    * @param names at least one
-   * @throws IllegalArgumentException if there is none, or the model has no such output
+   * @throws IllegalArgumentException if there is none, the model has no such output, or it is no
+   *     tensor of numbers
    */
   public InferenceBuilder outputs(String... names) {
     if (names.length == 0) {
       throw new IllegalArgumentException("no output is wanted; there are " + outputs.keySet());
     }
     for (String name : names) {
+      String other = model.others().get(name);
+      if (other != null) {
+        throw new IllegalArgumentException(
+            "output "
+                + name
+                + " is no tensor of numbers but "
+                + other
+                + "; run the session for it");
+      }
       spec("output", outputs, name);
     }
     wanted = List.copyOf(List.of(names).stream().distinct().toList());
@@ -172,28 +188,37 @@ public final class InferenceBuilder {
    * <p>Threading: one thread.
    *
    * @return tensors whose inputs hold anything, to be filled
-   * @throws IllegalArgumentException if a dimension is not settled (the message says which, and
-   *     how), or a tensor is larger than the memory can give
+   * @throws IllegalArgumentException if a dimension of an input is not settled (the message says
+   *     which, and how), or a tensor is larger than the memory can give
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
    * @throws OrtException if ONNX Runtime refuses a tensor; in all cases nothing is kept
    */
   public Inference open() throws OrtException {
     Map<String, TensorView.Layout> in = new LinkedHashMap<>();
     for (TensorSpec spec : inputs.values()) {
-      in.put(spec.name(), layout("input", spec));
+      long[] shape = shapes.get("input " + spec.name());
+      in.put(spec.name(), layout("input", spec, shape == null ? inputShape(spec) : shape));
     }
     Map<String, TensorView.Layout> out = new LinkedHashMap<>();
+    Set<String> learnt = new HashSet<>();
     for (String name : wanted) {
-      out.put(name, layout("output", outputs.get(name)));
+      TensorSpec spec = outputs.get(name);
+      long[] shape = shapes.get("output " + name);
+      // A model that says nothing of an output's shape seems to have a single element there.
+      if (shape == null && !spec.dimensions().isEmpty() && open(spec).isEmpty()) {
+        shape = settled(spec);
+      } else if (shape == null) {
+        shape = model.learnt().find(LearntShapes.keyOf(in), name);
+        learnt.add(name);
+      }
+      out.put(
+          name,
+          shape == null ? new TensorView.Layout(spec, null, 0) : layout("output", spec, shape));
     }
-    return Inference.open(model, in, out);
+    return Inference.open(model, in, out, learnt);
   }
 
-  private TensorView.Layout layout(String side, TensorSpec spec) {
-    long[] shape = shapes.get(side + " " + spec.name());
-    if (shape == null) {
-      shape = settledShape(side, spec);
-    }
+  static TensorView.Layout layout(String side, TensorSpec spec, long... shape) {
     long bytes = spec.type().size;
     for (long size : shape) {
       try {
@@ -205,33 +230,41 @@ public final class InferenceBuilder {
     return new TensorView.Layout(spec, shape, bytes);
   }
 
-  private long[] settledShape(String side, TensorSpec spec) {
-    List<String> open = new ArrayList<>();
-    long[] shape = new long[spec.dimensions().size()];
-    for (int i = 0; i < shape.length; i++) {
-      Dimension dimension = spec.dimensions().get(i);
-      Long settled = dimension.isDynamic() ? sizes.get(dimension.name()) : (Long) dimension.size();
-      if (settled == null) {
-        open.add(dimension.name().isEmpty() ? "number " + i : dimension.name());
-      } else {
-        shape[i] = settled;
-      }
-    }
+  private long[] inputShape(TensorSpec spec) {
+    List<String> open = open(spec);
     if (!open.isEmpty()) {
       throw new IllegalArgumentException(
-          side
-              + " "
+          "input "
               + spec.name()
               + " "
               + spec.dimensions()
               + ": not settled is dimension "
               + String.join(", ", open)
-              + "; say dimension(name, size) or "
-              + side
-              + "(\""
+              + "; say dimension(name, size) or input(\""
               + spec.name()
               + "\", shape)");
     }
-    return shape;
+    return settled(spec);
+  }
+
+  /** Null if nobody said it. */
+  private Long size(Dimension dimension) {
+    return dimension.isDynamic() ? sizes.get(dimension.name()) : (Long) dimension.size();
+  }
+
+  /** The dimensions that are not settled. */
+  private List<String> open(TensorSpec spec) {
+    List<String> open = new ArrayList<>();
+    for (int i = 0; i < spec.dimensions().size(); i++) {
+      Dimension dimension = spec.dimensions().get(i);
+      if (size(dimension) == null) {
+        open.add(dimension.name().isEmpty() ? "number " + i : dimension.name());
+      }
+    }
+    return open;
+  }
+
+  private long[] settled(TensorSpec spec) {
+    return spec.dimensions().stream().mapToLong(this::size).toArray();
   }
 }

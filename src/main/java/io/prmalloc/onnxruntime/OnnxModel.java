@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * A session of ONNX Runtime whose tensors lie in pooled memory.
@@ -34,6 +35,11 @@ public final class OnnxModel {
   private final TensorMemory memory;
   private final Map<String, TensorSpec> inputs;
   private final Map<String, TensorSpec> outputs;
+
+  /** What the outputs are that are no tensors of numbers. */
+  private final Map<String, String> others = new LinkedHashMap<>();
+
+  private final LearntShapes learnt = new LearntShapes();
   private final Object stepKey;
 
   private OnnxModel(OrtEnvironment environment, OrtSession session, TensorMemory memory)
@@ -42,7 +48,11 @@ public final class OnnxModel {
     this.session = Objects.requireNonNull(session, "session");
     this.memory = Objects.requireNonNull(memory, "memory");
     this.inputs = specs(session.getInputInfo().values());
-    this.outputs = specs(session.getOutputInfo().values());
+    Map<Boolean, List<NodeInfo>> results =
+        session.getOutputInfo().values().stream()
+            .collect(Collectors.partitioningBy(TensorSpec::isTensorOfNumbers));
+    this.outputs = specs(results.get(true));
+    results.get(false).forEach(node -> others.put(node.getName(), node.getInfo().toString()));
     this.stepKey = List.of(inputs(), outputs());
   }
 
@@ -52,7 +62,7 @@ public final class OnnxModel {
    * <p>Threading: any thread.
    *
    * @param allocator where they come from; stays the caller's
-   * @throws IllegalArgumentException if an input or output is no tensor of numbers
+   * @throws IllegalArgumentException if an input is no tensor of numbers
    * @throws OrtException if the session does not tell its inputs and outputs
    */
   public static OnnxModel of(OrtEnvironment environment, OrtSession session, Allocator allocator)
@@ -66,7 +76,7 @@ public final class OnnxModel {
    * <p>Threading: any thread.
    *
    * @param memory where they come from
-   * @throws IllegalArgumentException if an input or output is no tensor of numbers
+   * @throws IllegalArgumentException if an input is no tensor of numbers
    * @throws OrtException if the session does not tell its inputs and outputs
    */
   public static OnnxModel of(OrtEnvironment environment, OrtSession session, TensorMemory memory)
@@ -87,7 +97,10 @@ public final class OnnxModel {
     return List.copyOf(inputs.values());
   }
 
-  /** What comes out, in the model's order. Threading: any thread. */
+  /**
+   * What comes out, in the model's order: the tensors of numbers. Strings, sequences and maps are
+   * left to the engine, which is not asked for them. Threading: any thread.
+   */
   public List<TensorSpec> outputs() {
     return List.copyOf(outputs.values());
   }
@@ -95,6 +108,15 @@ public final class OnnxModel {
   /** Begins a request. Threading: any thread. */
   public InferenceBuilder inference() {
     return new InferenceBuilder(this, inputs, outputs);
+  }
+
+  /** What the outputs are, by name, that are no tensors of numbers. */
+  Map<String, String> others() {
+    return others;
+  }
+
+  LearntShapes learnt() {
+    return learnt;
   }
 
   /** Equal for sessions of the same model, so what was learnt of one serves the next. */

@@ -46,14 +46,20 @@ public record TensorSpec(String name, OnnxJavaType type, List<Dimension> dimensi
     dimensions = List.copyOf(dimensions);
   }
 
+  /** Whether a node of a session is a tensor of numbers, which is what memory of ours can hold. */
+  static boolean isTensorOfNumbers(NodeInfo node) {
+    return node.getInfo() instanceof TensorInfo info
+        && info.type != OnnxJavaType.STRING
+        && info.type != OnnxJavaType.UNKNOWN;
+  }
+
   /** What a node of a session is; what is no tensor of numbers is refused. */
   static TensorSpec of(NodeInfo node) {
-    if (!(node.getInfo() instanceof TensorInfo info)
-        || info.type == OnnxJavaType.STRING
-        || info.type == OnnxJavaType.UNKNOWN) {
+    if (!isTensorOfNumbers(node)) {
       throw new IllegalArgumentException(
           node.getName() + " is no tensor of numbers but " + node.getInfo());
     }
+    TensorInfo info = (TensorInfo) node.getInfo();
     long[] shape = info.getShape();
     String[] names = info.getDimensionNames();
     List<Dimension> dimensions = new ArrayList<>();

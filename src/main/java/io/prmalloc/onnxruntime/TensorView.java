@@ -23,10 +23,13 @@ public final class TensorView {
   /** What a tensor will be: everything but its memory. */
   static final class Layout {
     final TensorSpec spec;
+
+    /** Null of an output that only a run can tell. */
     final long[] shape;
+
     final long sizeBytes;
 
-    public Layout(TensorSpec spec, long[] shape, long sizeBytes) {
+    Layout(TensorSpec spec, long[] shape, long sizeBytes) {
       this.spec = spec;
       this.shape = shape;
       this.sizeBytes = sizeBytes;
@@ -41,6 +44,14 @@ public final class TensorView {
     this.inference = inference;
     this.layout = layout;
     this.piece = piece;
+  }
+
+  TensorSpec spec() {
+    return layout.spec;
+  }
+
+  TensorMemory.Piece piece() {
+    return piece;
   }
 
   /** By which the model knows it. Threading: any thread, also after the close. */

@@ -2,6 +2,8 @@ package io.prmalloc.example;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -19,6 +21,7 @@ final class OnnxGraph {
   private static final int INTS_ATTRIBUTE = 7;
 
   private final OnnxMessage graph = new OnnxMessage();
+  private final List<OnnxMessage> more = new ArrayList<>();
   private final Random random = new Random(SEED);
 
   static OnnxMessage number(String name, long value) {
@@ -85,17 +88,27 @@ final class OnnxGraph {
   }
 
   /**
+   * An output beside the first, in this order.
+   *
+   * @param type number of its elements' type
+   */
+  void output(int type, String... nameAndDimensions) {
+    more.add(value(type, nameAndDimensions));
+  }
+
+  /**
    * Ends the graph.
    *
    * @param input its name, then its dimensions: names where they are open, else numbers
    * @param output alike
    */
   byte[] toOnnx(String[] input, String[] output) {
-    graph.put(2, "open").put(11, value(input)).put(12, value(output));
+    graph.put(2, "open").put(11, value(FLOAT, input)).put(12, value(FLOAT, output));
+    more.forEach(other -> graph.put(12, other));
     return OnnxMessage.model(graph);
   }
 
-  private static OnnxMessage value(String[] nameAndDimensions) {
+  private static OnnxMessage value(int elements, String... nameAndDimensions) {
     OnnxMessage shape = new OnnxMessage();
     for (int i = 1; i < nameAndDimensions.length; i++) {
       String dimension = nameAndDimensions[i];
@@ -105,7 +118,7 @@ final class OnnxGraph {
               ? new OnnxMessage().put(1, Integer.parseInt(dimension))
               : new OnnxMessage().put(2, dimension));
     }
-    OnnxMessage type = new OnnxMessage().put(1, new OnnxMessage().put(1, FLOAT).put(2, shape));
+    OnnxMessage type = new OnnxMessage().put(1, new OnnxMessage().put(1, elements).put(2, shape));
     return new OnnxMessage().put(1, nameAndDimensions[0]).put(2, type);
   }
 }

@@ -1,0 +1,168 @@
+package io.prmalloc.onnxruntime;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtSession;
+import io.prmalloc.Allocator;
+import io.prmalloc.CpuAllocator;
+import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.djl.OrtEngine;
+import io.prmalloc.example.OutputNetwork;
+import java.nio.FloatBuffer;
+import java.nio.LongBuffer;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Outputs that no memory can be taken for before a run, and those that never have any of ours. */
+class UnknownOutputsTest {
+
+  static {
+    OrtEngine.load();
+  }
+
+  private final OrtEnvironment environment = OrtEnvironment.getEnvironment();
+  private final Allocator memory = new CpuAllocator(SubAllocator.direct(1 << 20));
+  private OrtSession session;
+  private OnnxModel model;
+
+  @BeforeEach
+  void openSession() throws OrtException {
+    session = environment.createSession(OutputNetwork.toOnnx(), new OrtSession.SessionOptions());
+    model = OnnxModel.of(environment, session, memory);
+  }
+
+  @AfterEach
+  void nothingIsLost() throws OrtException {
+    session.close();
+    assertEquals(0, memory.stats().bytesInUse());
+    memory.close();
+  }
+
+  private Inference open(String... outputs) throws OrtException {
+    return model.inference().input("in", 2, 3).outputs(outputs).open();
+  }
+
+  private static void run(Inference inference, float... input) throws OrtException {
+    inference.input("in").floats().put(input);
+    inference.run();
+  }
+
+  private static void assertFloats(TensorView view, float... wanted) {
+    assertEquals(FloatBuffer.wrap(wanted), view.floats());
+  }
+
+  @Test
+  void shouldLeaveStringsToTheEngineAndSaySoWhenTheyAreAskedFor() throws OrtException {
+    assertEquals(
+        "[scores FLOAT [batch, width], turned FLOAT [rows, columns], places INT64 [2, found]]",
+        model.outputs().toString());
+    try (Inference inference = model.inference().input("in", 2, 3).open()) {
+      run(inference, 1, 2, 3, 0, 5, 6);
+      assertEquals(
+          List.of("scores", "turned", "places"),
+          inference.outputs().stream().map(TensorView::name).toList());
+      assertFloats(inference.output("scores"), 2, 4, 6, 0, 10, 12);
+      assertThrows(IllegalArgumentException.class, () -> inference.output("labels"));
+    }
+    InferenceBuilder builder = model.inference();
+    String message =
+        assertThrows(IllegalArgumentException.class, () -> builder.outputs("labels")).getMessage();
+    assertTrue(message.startsWith("output labels is no tensor of numbers but "), message);
+    assertTrue(message.contains("STRING"), message);
+  }
+
+  @Test
+  void shouldPinTheOutputFromTheSecondRunOnWhenItsShapeFollowsFromTheInputs() throws OrtException {
+    try (Inference first = open("turned")) {
+      assertEquals(0, first.pinnedOutputs.size());
+      assertThrows(IllegalStateException.class, () -> first.output("turned"));
+      run(first, 1, 2, 3, 4, 5, 6);
+      TensorView turned = first.output("turned");
+      assertArrayEquals(new long[] {3, 2}, turned.shape());
+      assertFloats(turned, 2, 8, 4, 10, 6, 12);
+      assertEquals(1, first.pinnedOutputs.size());
+      run(first, 6, 5, 4, 3, 2, 1);
+      assertSame(turned, first.output("turned"));
+      assertFloats(turned, 12, 6, 10, 4, 8, 2);
+    }
+    try (Inference next = open("turned")) {
+      assertEquals(1, next.pinnedOutputs.size());
+      assertThrows(IllegalStateException.class, () -> next.output("turned"));
+      run(next, 1, 2, 3, 4, 5, 6);
+      assertFloats(next.output("turned"), 2, 8, 4, 10, 6, 12);
+    }
+    try (Inference other = model.inference().input("in", 1, 3).outputs("turned").open()) {
+      assertEquals(0, other.pinnedOutputs.size());
+      run(other, 1, 2, 3);
+      assertArrayEquals(new long[] {3, 1}, other.output("turned").shape());
+    }
+  }
+
+  @Test
+  void shouldRunAgainAndNeverPinWhenTheShapeDependsOnTheData() throws OrtException {
+    try (Inference inference = open("places", "turned")) {
+      run(inference, 1, 0, 0, 0, 0, 6);
+      assertPlaces(inference, 0, 1, 0, 2);
+      assertEquals(2, inference.pinnedOutputs.size());
+      TensorView before = inference.output("places");
+      run(inference, 0, 0, 3, 4, 5, 0); // refused by ONNX Runtime, and run unpinned
+      assertPlaces(inference, 0, 1, 1, 2, 0, 1);
+      assertThrows(IllegalStateException.class, before::bytes);
+      assertFloats(inference.output("turned"), 0, 8, 0, 10, 6, 0);
+      run(inference, 0, 0, 0, 0, 0, 0);
+      assertArrayEquals(new long[] {2, 0}, inference.output("places").shape());
+      assertEquals(0, inference.output("places").longs().remaining());
+    }
+    try (Inference next = open("places", "turned")) {
+      assertEquals("[turned]", next.pinnedOutputs.keySet().toString());
+      run(next, 0, 7, 0, 0, 0, 0);
+      assertPlaces(next, 0, 1);
+    }
+  }
+
+  /** The rows of all places, then their columns. */
+  private static void assertPlaces(Inference inference, long... wanted) {
+    TensorView places = inference.output("places");
+    assertEquals(LongBuffer.wrap(wanted), places.longs());
+    assertArrayEquals(new long[] {2, wanted.length / 2}, places.shape());
+  }
+
+  @Test
+  void shouldKeepNothingAndGoOnWhenThereIsNoMemoryForWhatTheRunTold() throws OrtException {
+    // One float in, two dimensions of a place out: 4 bytes, and 16 more that are not to be had.
+    try (Allocator small = new CpuAllocator(SubAllocator.direct(19))) {
+      OnnxModel tight = OnnxModel.of(environment, session, small);
+      try (Inference inference = tight.inference().input("in", 1, 1).outputs("places").open()) {
+        assertThrows(OutOfNativeMemoryException.class, () -> run(inference, 1));
+        assertThrows(IllegalStateException.class, () -> inference.output("places"));
+        assertEquals(4, small.stats().bytesInUse());
+        run(inference, 0);
+        assertEquals(0, inference.output("places").sizeBytes());
+      }
+      assertEquals(0, small.stats().bytesInUse());
+    }
+  }
+
+  @Test
+  void shouldGiveTheFailureOfTheRunWhenItIsNotTheShape() throws OrtException {
+    try (OrtSession.RunOptions ended = new OrtSession.RunOptions();
+        Inference inference = open("turned")) {
+      run(inference, 1, 2, 3, 4, 5, 6);
+      ended.setTerminate(true);
+      OrtException failure = assertThrows(OrtException.class, () -> inference.run(ended));
+      assertNotEquals(0, failure.getSuppressed().length);
+      inference.run();
+      assertFloats(inference.output("turned"), 2, 8, 4, 10, 6, 12);
+    }
+  }
+}
