@@ -17,6 +17,7 @@ module io.prmalloc.cli {
 
   exports io.prmalloc.tflite;
   exports io.prmalloc.trace;
+  exports io.prmalloc.trace.learning;
   exports io.prmalloc.trace.planning;
   exports io.prmalloc.trace.replay;
   exports io.prmalloc.trace.simulate;

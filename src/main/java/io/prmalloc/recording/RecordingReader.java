@@ -71,7 +71,23 @@ public final class RecordingReader implements AutoCloseable {
    */
   public static RecordingReader open(Path file) {
     try {
-      InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16);
+      return open(new BufferedInputStream(Files.newInputStream(file), 1 << 16));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Reads from a stream, such as one that unpacks a compressed recording.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param in from the start; closed with the reader, or if this throws
+   * @throws RecordingFormatException if it is no recording or of a version that is not known here
+   * @throws UncheckedIOException if it cannot be read
+   */
+  public static RecordingReader open(InputStream in) {
+    try {
       boolean opened = false;
       try {
         RecordingReader reader = new RecordingReader(in);

@@ -42,7 +42,7 @@ final class ConvertCommand implements Callable<Integer> {
       names = "--to",
       required = true,
       paramLabel = "FORMAT",
-      description = "events, lifetimes, records or recording; mnn and graph are only read.")
+      description = "events, lifetimes, records or recording; the others are only read.")
   private TraceFormat target;
 
   @Option(

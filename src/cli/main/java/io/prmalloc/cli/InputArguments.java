@@ -23,16 +23,18 @@ final class InputArguments {
       paramLabel = "INPUT",
       description =
           "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON or .tflite), a"
-              + " recording of a live pool, a directory of MNN profiler files (with --batch),"
-              + " sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
+              + " recording of a live pool, a malloc trace (.rep of CS:APP, .trc of idealloc), a"
+              + " memory snapshot of PyTorch (JSON), each also compressed with gzip; a directory of"
+              + " MNN profiler files (with --batch); sample:mobilenet, sample:mobilenet-v1 or"
+              + " sample:mobilenet-v2.")
   private String input;
 
   @Option(
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes, records, graph or recording. Default: told"
-              + " from its content.")
+          "How to read INPUT: events, mnn, lifetimes, records, graph, recording, malloc, idealloc"
+              + " or snapshot. Default: told from its content.")
   private TraceFormat format;
 
   @Option(
@@ -40,6 +42,13 @@ final class InputArguments {
       paramLabel = "N",
       description = "Which batch of a directory of profiler files.")
   private Integer batch;
+
+  @Option(
+      names = "--device",
+      paramLabel = "N",
+      description =
+          "Which device of a memory snapshot, from 0. Default: the only one that has a history.")
+  private Integer device;
 
   InputArguments() {}
 
@@ -50,7 +59,9 @@ final class InputArguments {
 
   /** INPUT and what says which part of it, for people. */
   String text() {
-    return batch == null ? input : input + " --batch " + batch;
+    return input
+        + (batch == null ? "" : " --batch " + batch)
+        + (device == null ? "" : " --device " + device);
   }
 
   /** What to read. */
@@ -60,7 +71,7 @@ final class InputArguments {
 
   /** Another input to be read in the same way. */
   TraceInput trace(String other) {
-    return new TraceInput(other, format, batch);
+    return new TraceInput(other, format, batch, device);
   }
 
   /** Reads the trace, and warns if it is not all there was. */

@@ -1,8 +1,8 @@
 package io.prmalloc.cli;
 
-import io.prmalloc.trace.Learning;
-import io.prmalloc.trace.LearningReport;
 import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.learning.Learning;
+import io.prmalloc.trace.learning.LearningReport;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -24,16 +24,18 @@ final class PlanArguments {
       paramLabel = "INPUT",
       description =
           "The tensors: a CSV of lifetimes (id,lower,upper,size) or records (id,size,first,last), a"
-              + " file of events, a directory of MNN profiler files (with --batch), a graph in JSON"
-              + " or a .tflite model, a recording of a live pool, sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
+              + " file of events, a graph in JSON or a .tflite model, a recording of a live pool, a"
+              + " malloc trace (.rep of CS:APP, .trc of idealloc), a memory snapshot of PyTorch"
+              + " (JSON), each also compressed with gzip; a directory of MNN profiler files (with"
+              + " --batch); sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
       names = "--format",
       paramLabel = "NAME",
       description =
-          "How to read INPUT: events, mnn, lifetimes, records, graph or recording. Default: told from"
-              + " its content.")
+          "How to read INPUT: events, mnn, lifetimes, records, graph, recording, malloc, idealloc"
+              + " or snapshot. Default: told from its content.")
   private TraceFormat format;
 
   @Option(
@@ -41,6 +43,13 @@ final class PlanArguments {
       paramLabel = "N",
       description = "Which batch of a directory of profiler files.")
   private Integer batch;
+
+  @Option(
+      names = "--device",
+      paramLabel = "N",
+      description =
+          "Which device of a memory snapshot, from 0. Default: the only one that has a history.")
+  private Integer device;
 
   @Option(
       names = "--subgraph",
@@ -53,13 +62,15 @@ final class PlanArguments {
   /** Reads the tensors, and warns if they are not all there were. */
   TensorLifetimes read() {
     if (subgraph == null) {
-      TraceInput trace = new TraceInput(input, format, batch);
+      TraceInput trace = new TraceInput(input, format, batch, device);
       TensorLifetimes read = trace.readLifetimes();
       Main.warn(command, trace);
       return read;
     }
-    if (batch != null) {
-      throw new IllegalArgumentException("--batch " + batch + " means nothing to a graph");
+    if (batch != null || device != null) {
+      throw new IllegalArgumentException(
+          (batch != null ? "--batch " + batch : "--device " + device)
+              + " means nothing to a graph");
     }
     return TensorLifetimes.of(input, new GraphInput(input, subgraph).read());
   }

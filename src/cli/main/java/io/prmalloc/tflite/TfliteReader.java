@@ -122,8 +122,10 @@ public final class TfliteReader {
    * @param name what errors call the file
    * @param bytes the file, or its first 2 GiB
    * @param fileBytes how many bytes the file has
+   * @throws TfliteFormatException as {@link #read(Path, int)} does
+   * @throws IllegalArgumentException if {@code subgraph} is negative
    */
-  static Graph read(String name, ByteBuffer bytes, long fileBytes, int subgraph) {
+  public static Graph read(String name, ByteBuffer bytes, long fileBytes, int subgraph) {
     if (subgraph < 0) {
       throw new IllegalArgumentException("subgraph " + subgraph + " is negative; the least is 0");
     }

@@ -3,35 +3,98 @@ package io.prmalloc.trace;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
- * A table of comma-separated values with a header. A cell that holds a comma, a quote or a blank at
- * its end stands in double quotes, with its own quotes doubled; a cell is one line.
+ * A table of values with a header. Cells are parted by commas, semicolons or tabs, whichever the
+ * header has most of. A cell that holds the delimiter, a quote or a blank at its end stands in
+ * double quotes, with its own quotes doubled; a cell is one line.
+ *
+ * <p>Spreadsheets and other tools leave cells behind the last column and rows below the last one:
+ * they are passed over if they are empty. Names of columns mean the same in upper case.
  *
  * <p>Only the header is in memory: the rest is read again from the file when it is wanted.
  *
  * <p>Threading: immutable.
  *
  * @param file what errors call the file
- * @param header the names of the columns
+ * @param header the names of the columns, as the file has them
+ * @param delimiter what stands between two cells
  * @param source the file
  */
-record CsvTable(String file, List<String> header, TextLines.Source source) {
+record CsvTable(String file, List<String> header, char delimiter, TextLines.Source source) {
+
+  private static final List<Character> DELIMITERS = List.of(',', ';', '\t');
 
   /**
-   * The cells of a line.
+   * Reads a header.
+   *
+   * @param line the first line that is neither blank nor a comment
+   * @throws IllegalArgumentException if quotes do not match
+   */
+  static CsvTable of(String file, String line, TextLines.Source source) {
+    CsvTable found = null;
+    IllegalArgumentException refused = null;
+    for (char delimiter : DELIMITERS) {
+      try {
+        List<String> header = split(line, delimiter);
+        if (found == null || header.size() > found.header.size()) {
+          found = new CsvTable(file, header, delimiter, source);
+        }
+      } catch (IllegalArgumentException wrongQuotes) {
+        refused = refused == null ? wrongQuotes : refused;
+      }
+    }
+    if (found == null) {
+      throw refused;
+    }
+    return new CsvTable(file, withoutEmptyEnd(found.header, 1), found.delimiter, source);
+  }
+
+  private static List<String> withoutEmptyEnd(List<String> cells, int least) {
+    int size = cells.size();
+    while (size > least && cells.get(size - 1).isEmpty()) {
+      size--;
+    }
+    return List.copyOf(cells.subList(0, size));
+  }
+
+  /**
+   * The cells of a row, without empty ones behind the last column; empty if all of them are.
    *
    * @throws IllegalArgumentException if quotes do not match
    */
-  static List<String> cells(String line) {
+  List<String> cells(String line) {
+    List<String> cells = split(line, delimiter);
+    boolean empty = cells.stream().allMatch(String::isEmpty);
+    return empty ? List.of() : withoutEmptyEnd(cells, header.size());
+  }
+
+  /**
+   * Where a column is.
+   *
+   * @param name in lower case
+   * @return from 0; negative if there is none
+   */
+  int indexOf(String name) {
+    return columns().indexOf(name);
+  }
+
+  /** The names of the columns, in lower case. */
+  List<String> columns() {
+    return header.stream().map(name -> name.toLowerCase(Locale.ROOT)).toList();
+  }
+
+  private static List<String> split(String line, char delimiter) {
     List<String> cells = new ArrayList<>();
     int from = 0;
     while (true) {
       StringBuilder cell = new StringBuilder();
-      int to = line.indexOf(',', from);
+      int to = line.indexOf(delimiter, from);
       to = to < 0 ? line.length() : to;
-      if (line.startsWith("\"", skipBlanks(line, from))) {
-        to = quoted(line, skipBlanks(line, from) + 1, cell);
+      int start = skipBlanks(line, from, delimiter);
+      if (line.startsWith("\"", start)) {
+        to = quoted(line, start + 1, delimiter, cell);
       } else {
         cell.append(line.substring(from, to).strip());
       }
@@ -43,16 +106,18 @@ record CsvTable(String file, List<String> header, TextLines.Source source) {
     }
   }
 
-  private static int skipBlanks(String line, int from) {
+  private static int skipBlanks(String line, int from, char delimiter) {
     int at = from;
-    while (at < line.length() && line.charAt(at) == ' ') {
+    while (at < line.length()
+        && line.charAt(at) != delimiter
+        && Character.isWhitespace(line.charAt(at))) {
       at++;
     }
     return at;
   }
 
-  /** Reads to the closing quote; answers where the next comma is, or the end. */
-  private static int quoted(String line, int from, StringBuilder cell) {
+  /** Reads to the closing quote; answers where the next delimiter is, or the end. */
+  private static int quoted(String line, int from, char delimiter, StringBuilder cell) {
     for (int at = from; at < line.length(); at++) {
       if (line.charAt(at) != '"') {
         cell.append(line.charAt(at));
@@ -60,10 +125,10 @@ record CsvTable(String file, List<String> header, TextLines.Source source) {
         cell.append('"');
         at++;
       } else {
-        int end = skipBlanks(line, at + 1);
-        if (end < line.length() && line.charAt(end) != ',') {
+        int end = skipBlanks(line, at + 1, delimiter);
+        if (end < line.length() && line.charAt(end) != delimiter) {
           throw new IllegalArgumentException(
-              "something stands between a closing quote and a comma");
+              "something stands between a closing quote and the end of the cell");
         }
         return end;
       }
@@ -73,23 +138,26 @@ record CsvTable(String file, List<String> header, TextLines.Source source) {
 
   /**
    * Writes this table with a column more, at its end; a column of that name is replaced where it
-   * is. Every line is ended by LF.
+   * is. Blank lines, comments and empty rows are left out. Every line is ended by LF.
    *
+   * @param name in lower case
    * @param cells one for each row
    * @throws IllegalStateException if the file has changed since it was read
    * @throws IOException if it cannot be written
    */
   void writeWithColumn(String name, List<String> cells, Appendable out) throws IOException {
-    int at = header.indexOf(name);
-    append(out, withCell(header, at, name));
+    int at = indexOf(name);
+    append(out, withCell(header, at, at < 0 ? name : header.get(at)), delimiter);
     int row = 0;
-    try (TextLines lines = new TextLines(file, source)) {
-      boolean same = lines.next() && cells(lines.line()).equals(header);
+    try (TextLines lines = TextLines.ofTable(file, source)) {
+      boolean same = lines.next() && of(file, lines.line(), source).header.equals(header);
       while (same && lines.next()) {
         List<String> read = cells(lines.line());
-        same = row < cells.size() && read.size() == header.size();
-        if (same) {
-          append(out, withCell(read, at, cells.get(row++)));
+        if (!read.isEmpty()) {
+          same = row < cells.size() && read.size() == header.size();
+          if (same) {
+            append(out, withCell(read, at, cells.get(row++)), delimiter);
+          }
         }
       }
       if (!same || row < cells.size()) {
@@ -108,12 +176,22 @@ record CsvTable(String file, List<String> header, TextLines.Source source) {
     return wider;
   }
 
-  /** One line. */
+  /** One line, with commas. */
   static void append(Appendable out, List<String> row) throws IOException {
+    append(out, row, ',');
+  }
+
+  private static void append(Appendable out, List<String> row, char delimiter) throws IOException {
     for (int i = 0; i < row.size(); i++) {
       String cell = row.get(i);
-      boolean quote = cell.contains(",") || cell.contains("\"") || !cell.equals(cell.strip());
-      out.append(i == 0 ? "" : ",");
+      boolean quote =
+          cell.indexOf(delimiter) >= 0
+              || cell.contains("\"")
+              || !cell.equals(cell.strip())
+              || (i == 0 && !cell.isEmpty() && cell.charAt(0) == TextLines.COMMENT);
+      if (i > 0) {
+        out.append(delimiter);
+      }
       out.append(quote ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
     }
     out.append('\n');

@@ -9,19 +9,24 @@ import java.util.regex.Pattern;
  *
  * <pre>
  * a ID SIZE     tensor ID of SIZE bytes is allocated
+ * r ID SIZE     tensor ID has SIZE bytes from here on
  * f ID 0        tensor ID is released
  * </pre>
  *
  * <p>Fields are parted by blanks or tabs; an id is any text without them. Lines end with LF or CR
- * LF, the last one with or without; blank lines mean nothing and are skipped. Everything else is an
- * error of its line. Tensors that the file never releases live to the end of the step.
+ * LF, the last one with or without; blank lines and comments mean nothing and are skipped. Sizes
+ * may be hexadecimal or have a unit, see {@link TextNumbers}. Each line may have a thread as its
+ * fourth field, if all have one: the events of all threads are one step, in the order of the file.
+ * Everything else is an error of its line. Tensors that the file never releases live to the end of
+ * the step. A reallocation releases the old size and then allocates the new one: what a copy needs
+ * meanwhile is the allocator's affair.
  *
  * <p>Threading: any thread.
  */
 final class EventsReader {
 
   private static final Pattern BLANKS = Pattern.compile("[ \t]+");
-  private static final String SHAPE = "expected `a ID SIZE` or `f ID 0`";
+  private static final String SHAPE = "expected `a ID SIZE`, `r ID SIZE` or `f ID 0`";
 
   private EventsReader() {}
 
@@ -39,9 +44,14 @@ final class EventsReader {
   /** The same, of a text that need not fit into memory. */
   static Trace read(String file, TextLines.Source source) {
     Trace.Builder trace = Trace.builder(file);
+    int width = 0;
     try (TextLines lines = new TextLines(file, source)) {
       while (lines.next()) {
-        readLine(file, lines.number(), lines.line(), trace);
+        try {
+          width = readLine(lines.line(), width, trace);
+        } catch (IllegalArgumentException refused) {
+          throw TraceFormatException.atLine(file, lines.number(), refused.getMessage());
+        }
       }
     }
     Trace step = trace.build();
@@ -51,34 +61,39 @@ final class EventsReader {
     return step;
   }
 
-  private static void readLine(String file, long line, String content, Trace.Builder trace) {
+  /** Answers how many fields the line has. */
+  private static int readLine(String content, int width, Trace.Builder trace) {
     String[] fields = BLANKS.split(content, -1);
-    boolean allocate = fields[0].equals("a");
-    if (!allocate && !fields[0].equals("f")) {
-      throw TraceFormatException.atLine(
-          file, line, "starts with `" + shorten(fields[0]) + "`, " + SHAPE);
+    String kind = fields[0];
+    if (!kind.equals("a") && !kind.equals("r") && !kind.equals("f")) {
+      throw new IllegalArgumentException("starts with `" + shorten(kind) + "`, " + SHAPE);
     }
-    if (fields.length != 3) {
-      throw TraceFormatException.atLine(
-          file, line, "has " + fields.length + " fields instead of 3, " + SHAPE);
+    if (fields.length != 3 && fields.length != 4) {
+      throw new IllegalArgumentException(
+          "has " + fields.length + " fields instead of 3, or 4 with a thread, " + SHAPE);
     }
-    try {
-      if (allocate) {
-        trace.allocate(fields[1], parseSize(fields[2]));
-      } else if (fields[2].equals("0")) {
+    if (width != 0 && fields.length != width) {
+      throw new IllegalArgumentException(
+          "has " + fields.length + " fields, but the lines before it have " + width);
+    }
+    switch (kind) {
+      case "a" -> trace.allocate(fields[1], parseSize(fields[2]));
+      case "r" -> trace.release(fields[1]).allocate(fields[1], parseSize(fields[2]));
+      default -> {
+        if (!fields[2].equals("0")) {
+          throw new IllegalArgumentException(
+              "a release ends with `" + shorten(fields[2]) + "` instead of 0");
+        }
         trace.release(fields[1]);
-      } else {
-        throw new IllegalArgumentException(
-            "a release ends with `" + shorten(fields[2]) + "` instead of 0");
       }
-    } catch (IllegalArgumentException refused) {
-      throw TraceFormatException.atLine(file, line, refused.getMessage());
     }
+    return fields.length;
   }
 
-  private static long parseSize(String field) {
+  /** A size. Threading: any thread. */
+  static long parseSize(String field) {
     try {
-      return Long.parseLong(field);
+      return TextNumbers.bytes(field);
     } catch (NumberFormatException notANumber) {
       throw new IllegalArgumentException(
           "size `" + shorten(field) + "` is not a whole number of bytes", notANumber);

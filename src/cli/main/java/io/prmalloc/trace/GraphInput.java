@@ -3,14 +3,14 @@ package io.prmalloc.trace;
 import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.tflite.TfliteFormatException;
 import io.prmalloc.tflite.TfliteReader;
-import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a user types for a graph: the path of a JSON file or of a model of TensorFlow Lite, or
- * {@code sample:NAME} for a graph that comes with the library.
+ * What a user types for a graph: the path of a JSON file or of a model of TensorFlow Lite, which
+ * may be compressed with gzip, or {@code sample:NAME} for a graph that comes with the library.
  *
  * <p>Threading: immutable.
  *
@@ -33,6 +33,10 @@ public record GraphInput(String text, Integer subgraph) {
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
   public Graph read() {
+    return InputFile.inHeap(text, this::readIntoHeap);
+  }
+
+  private Graph readIntoHeap() {
     Path path = text.startsWith(SAMPLE) ? null : Path.of(text);
     if (path != null && Files.isDirectory(path)) {
       throw new IllegalArgumentException(text + ": is a directory and no graph");
@@ -44,22 +48,25 @@ public record GraphInput(String text, Integer subgraph) {
       throw new IllegalArgumentException(
           "--subgraph " + subgraph + " means nothing to " + text + ", which is no .tflite model");
     }
+    if (path != null) {
+      InputFile.checkReadable(path);
+    }
     return path == null ? Samples.graph(text.substring(SAMPLE.length())) : GraphReader.read(path);
   }
 
   /** Told by the mark that models have, or by the name where not even the mark is there. */
   static boolean isModel(Path path) {
-    try (var in = Files.newInputStream(path)) {
-      return TfliteReader.isModel(in.readNBytes(MARK_LENGTH))
-          || path.toString().endsWith(".tflite");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return TfliteReader.isModel(InputFile.start(path, MARK_LENGTH))
+        || path.toString().endsWith(".tflite");
   }
 
   private static Graph readModel(Path path, int subgraph) {
     try {
-      return TfliteReader.read(path, subgraph);
+      if (!InputFile.isCompressed(path)) {
+        return TfliteReader.read(path, subgraph);
+      }
+      ByteBuffer bytes = InputFile.bytes(path);
+      return TfliteReader.read(path.toString(), bytes, bytes.limit(), subgraph);
     } catch (TfliteFormatException wrong) {
       throw wrong.place().isEmpty()
           ? TraceFormatException.ofFile(wrong.file(), wrong.what())

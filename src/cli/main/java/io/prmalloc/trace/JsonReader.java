@@ -9,8 +9,8 @@ import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
 
 /**
  * Walks through one JSON file token by token and turns everything unexpected into a {@link
@@ -56,7 +56,7 @@ final class JsonReader implements AutoCloseable {
     String file = path.toString();
     try {
       // Closed with the parser.
-      InputStream in = Files.newInputStream(path);
+      InputStream in = InputFile.open(path);
       JsonReader reader = new JsonReader(file, FACTORY.createParser(in));
       boolean opened = false;
       try {
@@ -94,6 +94,34 @@ final class JsonReader implements AutoCloseable {
       } while (json.next() != null);
       return 0;
     }
+  }
+
+  /**
+   * The first key of the object in a file that is one of some keys. What comes before it is passed
+   * over.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return null if there is no such key, or no object, or no JSON
+   */
+  static String firstKey(Path path, Set<String> keys) {
+    try (JsonReader json = open(path)) {
+      if (json.parser.currentToken() == JsonToken.START_OBJECT) {
+        while (json.next() == JsonToken.FIELD_NAME) {
+          String key = json.parser.currentName();
+          if (keys.contains(key)) {
+            return key;
+          }
+          json.next();
+          json.skip();
+        }
+      }
+    } catch (TraceFormatException noJson) {
+      return null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return null;
   }
 
   /** What errors call the file. Threading: any thread. */
@@ -158,6 +186,11 @@ final class JsonReader implements AutoCloseable {
     } catch (IOException e) {
       throw notJson(e);
     }
+  }
+
+  /** Whether the reader stands at nothing, {@code null}. Threading: one thread. */
+  boolean isNull() {
+    return parser.currentToken() == JsonToken.VALUE_NULL;
   }
 
   /** Passes over the value the reader stands at, whatever it is. Threading: one thread. */

@@ -19,7 +19,8 @@ import java.util.Set;
  * </pre>
  *
  * <p>The header is needed. Columns are found by name, further ones are kept and not looked at; rows
- * may come in any order; blank lines are skipped. Everything else is an error of its line.
+ * may come in any order; blank lines, comments and empty rows are skipped. Sizes may be hexadecimal
+ * or have a unit, see {@link TextNumbers}. Everything else is an error of its line.
  *
  * <p>Threading: one thread at a time.
  */
@@ -36,7 +37,7 @@ final class LivesReader {
   private final List<ShapedUsageRecord> shapedRecords = new ArrayList<>();
   private final Set<String> seen = new HashSet<>();
   private final Map<String, Integer> columns = new HashMap<>();
-  private List<String> header;
+  private CsvTable table;
   private long sum;
 
   private LivesReader(String file, List<String> needed) {
@@ -48,7 +49,7 @@ final class LivesReader {
   /** Whether a line is the header of these columns. */
   static boolean isHeader(String line, List<String> needed) {
     try {
-      return CsvTable.cells(line).containsAll(needed);
+      return CsvTable.of("", line, null).columns().containsAll(needed);
     } catch (IllegalArgumentException noTable) {
       return false;
     }
@@ -69,26 +70,25 @@ final class LivesReader {
   /** The same, of a text that need not fit into memory, and is read again if it is written. */
   static TensorLifetimes read(String file, TextLines.Source source, List<String> needed) {
     LivesReader reader = new LivesReader(file, needed);
-    try (TextLines lines = new TextLines(file, source)) {
+    try (TextLines lines = TextLines.ofTable(file, source)) {
       while (lines.next()) {
         try {
-          reader.readLine(lines.line());
+          reader.readLine(lines.line(), source);
         } catch (IllegalArgumentException refused) {
           throw TraceFormatException.atLine(file, lines.number(), refused.getMessage());
         }
       }
     }
-    return reader.finish(source);
+    return reader.finish();
   }
 
-  private TensorLifetimes finish(TextLines.Source source) {
-    if (header == null) {
+  private TensorLifetimes finish() {
+    if (table == null) {
       throw TraceFormatException.ofFile(file, "is empty; " + expected());
     }
     if (ids.isEmpty()) {
       throw TraceFormatException.ofFile(file, "holds no tensor behind its header");
     }
-    CsvTable table = new CsvTable(file, header, source);
     return new TensorLifetimes(file, ids, records, shapedRecords, table);
   }
 
@@ -96,15 +96,20 @@ final class LivesReader {
     return "expected the header `" + String.join(",", needed) + "`";
   }
 
-  private void readLine(String content) {
-    List<String> cells = CsvTable.cells(content);
-    if (header == null) {
-      readHeader(content, cells);
+  private void readLine(String content, TextLines.Source source) {
+    if (table == null) {
+      CsvTable read = CsvTable.of(file, content, source);
+      readHeader(content, read.columns());
+      table = read;
       return;
     }
-    if (cells.size() != header.size()) {
+    List<String> cells = table.cells(content);
+    if (cells.isEmpty()) {
+      return;
+    }
+    if (cells.size() != table.header().size()) {
       throw new IllegalArgumentException(
-          "has " + cells.size() + " fields, but the header has " + header.size());
+          "has " + cells.size() + " fields, but the header has " + table.header().size());
     }
     String id = cell(cells, "id");
     if (id.isEmpty()) {
@@ -134,7 +139,6 @@ final class LivesReader {
         throw new IllegalArgumentException("column `" + cells.get(i) + "` comes twice");
       }
     }
-    header = List.copyOf(cells);
   }
 
   private void readTensor(List<String> cells) {
@@ -147,7 +151,7 @@ final class LivesReader {
       last--;
     }
     TensorUsageRecord record;
-    if (!halfOpen && cell(cells, "size").indexOf('x') >= 0) {
+    if (isShape(cell(cells, "size"))) {
       TensorShape shape = shape(cell(cells, "size"));
       checkDimensions(shape.dimensions().size());
       ShapedUsageRecord shaped = new ShapedUsageRecord(shape, first, last);
@@ -155,7 +159,7 @@ final class LivesReader {
       record = shaped.flat();
     } else {
       checkDimensions(1);
-      record = new TensorUsageRecord(number(cells, "size"), first, last);
+      record = new TensorUsageRecord(size(cell(cells, "size")), first, last);
     }
     if (sum > Long.MAX_VALUE - record.sizeBytes()) {
       throw new IllegalArgumentException(
@@ -163,6 +167,13 @@ final class LivesReader {
     }
     sum += record.sizeBytes();
     records.add(record);
+  }
+
+  /** Among shapes {@code 0x8} is one, too; elsewhere it is hexadecimal. */
+  private boolean isShape(String size) {
+    return !halfOpen
+        && size.indexOf('x') >= 0
+        && !(shapedRecords.isEmpty() && TextNumbers.isHexadecimal(size));
   }
 
   private void checkDimensions(int dimensions) {
@@ -186,18 +197,39 @@ final class LivesReader {
 
   private static long number(String what, String text) {
     try {
+      return TextNumbers.whole(text);
+    } catch (NumberFormatException notANumber) {
+      throw wrongNumber(what, text, notANumber);
+    }
+  }
+
+  private static long size(String text) {
+    try {
+      return TextNumbers.bytes(text);
+    } catch (NumberFormatException notANumber) {
+      throw wrongNumber("size", text, notANumber);
+    }
+  }
+
+  private static IllegalArgumentException wrongNumber(
+      String what, String text, NumberFormatException why) {
+    return new IllegalArgumentException(
+        what + " `" + EventsReader.shorten(text) + "` is not a whole number that fits 64 bits",
+        why);
+  }
+
+  private static long dimension(String text) {
+    try {
       return Long.parseLong(text);
     } catch (NumberFormatException notANumber) {
-      throw new IllegalArgumentException(
-          what + " `" + EventsReader.shorten(text) + "` is not a whole number that fits 64 bits",
-          notANumber);
+      throw wrongNumber("dimension", text, notANumber);
     }
   }
 
   private static TensorShape shape(String text) {
     List<Long> dimensions = new ArrayList<>();
     for (String dimension : text.split("x", -1)) {
-      dimensions.add(number("dimension", dimension));
+      dimensions.add(dimension(dimension));
     }
     return new TensorShape(dimensions);
   }

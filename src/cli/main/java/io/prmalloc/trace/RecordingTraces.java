@@ -3,9 +3,7 @@ package io.prmalloc.trace;
 import io.prmalloc.recording.RecordingEnd;
 import io.prmalloc.recording.RecordingFormatException;
 import io.prmalloc.recording.RecordingReader;
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -21,11 +19,7 @@ final class RecordingTraces {
 
   /** Told by the first bytes. */
   static boolean isRecording(Path path) {
-    try (var in = Files.newInputStream(path)) {
-      return RecordingReader.isRecording(in.readNBytes(8));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return RecordingReader.isRecording(InputFile.start(path, 8));
   }
 
   /**
@@ -37,7 +31,7 @@ final class RecordingTraces {
   static Trace read(Path path) {
     String file = path.toString();
     Trace.Builder trace = Trace.builder(file);
-    try (RecordingReader events = RecordingReader.open(path)) {
+    try (RecordingReader events = InputFile.openRecording(path)) {
       while (events.next()) {
         switch (events.kind()) {
           case ALLOCATE -> trace.allocate(Long.toString(events.id()), events.sizeBytes());
@@ -95,7 +89,7 @@ final class RecordingTraces {
   private record Extent(long events, String damage, RecordingEnd end, long unrecorded) {
 
     static Optional<Extent> of(Path path) {
-      try (RecordingReader reader = RecordingReader.open(path)) {
+      try (RecordingReader reader = InputFile.openRecording(path)) {
         long events = 0;
         while (reader.next()) {
           events++;

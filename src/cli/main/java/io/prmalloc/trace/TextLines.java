@@ -10,13 +10,12 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * The lines of a text in UTF-8 that are not blank, one at a time: the file may be larger than
- * memory, a line may not.
+ * The lines of a text in UTF-8 that are neither blank nor comments, one at a time: the file may be
+ * larger than memory, a line may not. A comment is a line that begins with {@code #}.
  *
  * <p>Threading: one thread at a time.
  */
@@ -35,9 +34,9 @@ final class TextLines implements AutoCloseable {
     /** Its bytes from the start. Threading: any thread. */
     InputStream open() throws IOException;
 
-    /** A file. */
+    /** A file, which may be compressed with gzip. */
     static Source of(Path path) {
-      return () -> new BufferedInputStream(Files.newInputStream(path), 1 << 16);
+      return () -> InputFile.open(path);
     }
 
     /** Bytes in memory. */
@@ -47,6 +46,7 @@ final class TextLines implements AutoCloseable {
   }
 
   private final String file;
+  private final boolean keepsTabs;
   private final InputStream in;
   private final CharsetDecoder decoder =
       StandardCharsets.UTF_8
@@ -57,13 +57,16 @@ final class TextLines implements AutoCloseable {
   /**
    * How a text begins.
    *
-   * @param number of the first line that is not blank
+   * @param number of the first line that is neither blank nor a comment
    * @param text that line, or the first few thousand characters of it
    */
   record Start(long number, String text) {}
 
   private static final int START_BYTES = 4096;
   private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+  /** What a comment begins with. */
+  static final char COMMENT = '#';
 
   private byte[] bytes = new byte[256];
   private long number;
@@ -76,7 +79,12 @@ final class TextLines implements AutoCloseable {
    * @throws UncheckedIOException if it cannot be read
    */
   TextLines(String file, Source source) {
+    this(file, source, false);
+  }
+
+  private TextLines(String file, Source source, boolean keepsTabs) {
     this.file = file;
+    this.keepsTabs = keepsTabs;
     try {
       this.in = source.open();
     } catch (IOException e) {
@@ -85,34 +93,52 @@ final class TextLines implements AutoCloseable {
   }
 
   /**
-   * How a text begins, or null if it is blank. What is no UTF-8 is replaced.
+   * Opens a table: a tab at an end of a line may stand beside an empty cell, and is part of the
+   * line.
+   *
+   * @param file what errors call it
+   * @throws UncheckedIOException if it cannot be read
+   */
+  static TextLines ofTable(String file, Source source) {
+    return new TextLines(file, source, true);
+  }
+
+  /**
+   * How a text begins, or null if there is nothing but blanks and comments. What is no UTF-8 is
+   * replaced.
    *
    * @throws UncheckedIOException if it cannot be read
    */
   static Start startOf(Source source) {
-    try (InputStream in = source.open()) {
+    try (InputStream in = new BufferedInputStream(source.open())) {
+      skipByteOrderMark(in);
       long number = 1;
       byte[] start = new byte[START_BYTES];
       int length = 0;
+      boolean comment = false;
       int next = in.read();
-      while (next >= 0 && length < START_BYTES && (next != '\n' || isBlank(start, length))) {
-        boolean blank = isBlank(start, length);
-        length = blank ? 0 : length;
-        start[length++] = (byte) next;
-        number += next == '\n' ? 1 : 0;
+      while (next >= 0 && length < START_BYTES && (next != '\n' || length == 0)) {
+        comment = next != '\n' && (comment || (length == 0 && next == COMMENT));
+        if (next == '\n') {
+          number++;
+        } else if (!comment && (length > 0 || !isBlank(next))) {
+          start[length++] = (byte) next;
+        }
         next = in.read();
       }
-      String text = new String(start, 0, length, StandardCharsets.UTF_8);
-      text = (text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text).strip();
+      String text = new String(start, 0, length, StandardCharsets.UTF_8).strip();
       return text.isEmpty() ? null : new Start(number, text);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** Whether what was read so far is at most one blank or the end of a line. */
-  private static boolean isBlank(byte[] start, int length) {
-    return length == 0 || (length == 1 && (start[0] == '\n' || isBlank(start[0])));
+  private static void skipByteOrderMark(InputStream in) throws IOException {
+    byte[] mark = BYTE_ORDER_MARK.getBytes(StandardCharsets.UTF_8);
+    in.mark(mark.length);
+    if (!Arrays.equals(in.readNBytes(mark.length), mark)) {
+      in.reset();
+    }
   }
 
   private static boolean isBlank(int next) {
@@ -120,7 +146,7 @@ final class TextLines implements AutoCloseable {
   }
 
   /**
-   * Goes to the next line that is not blank.
+   * Goes to the next line that is neither blank nor a comment.
    *
    * @return false if there is none
    * @throws TraceFormatException if it is not UTF-8 or too long
@@ -131,7 +157,7 @@ final class TextLines implements AutoCloseable {
       boolean found;
       do {
         found = readLine();
-      } while (found && line.isEmpty());
+      } while (found && (line.isEmpty() || line.charAt(0) == COMMENT));
       return found;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -148,7 +174,7 @@ final class TextLines implements AutoCloseable {
     // Up to here there is something but blanks.
     int end = 0;
     while (next >= 0 && next != '\n') {
-      boolean blank = isBlank(next);
+      boolean blank = isBlank(next) && !(keepsTabs && next == '\t');
       if (length < MAX_LINE_BYTES && !(blank && end == 0)) {
         append(length++, (byte) next);
       } else if (!blank) {
@@ -172,10 +198,25 @@ final class TextLines implements AutoCloseable {
   private String decode(int length) {
     try {
       String text = decoder.decode(ByteBuffer.wrap(bytes, 0, length)).toString();
-      return (number == 1 && text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text).strip();
+      text = number == 1 && text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
+      return keepsTabs ? stripAllButTabs(text) : text.strip();
     } catch (CharacterCodingException notText) {
       throw TraceFormatException.atLine(file, number, "is not text in UTF-8");
     }
+  }
+
+  private static String stripAllButTabs(String text) {
+    int from = 0;
+    int to = text.length();
+    while (from < to && text.charAt(from) != '\t' && Character.isWhitespace(text.charAt(from))) {
+      from++;
+    }
+    while (to > from
+        && text.charAt(to - 1) != '\t'
+        && Character.isWhitespace(text.charAt(to - 1))) {
+      to--;
+    }
+    return text.substring(from, to);
   }
 
   /** The line, without blanks at its ends. */

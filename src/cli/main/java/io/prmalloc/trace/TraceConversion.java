@@ -57,6 +57,11 @@ public final class TraceConversion {
         lives = input.readLifetimes();
         trace = null;
       }
+      case MALLOC, IDEALLOC, SNAPSHOT ->
+          throw new IllegalArgumentException(
+              "the format "
+                  + target.label()
+                  + " is another program's and read only; events holds the same");
       case MNN, GRAPH ->
           throw new IllegalArgumentException(
               "the format "
@@ -77,7 +82,8 @@ public final class TraceConversion {
    *
    * <p>Threading: any thread.
    *
-   * @param target every format but {@link TraceFormat#MNN} and {@link TraceFormat#GRAPH}
+   * @param target {@link TraceFormat#EVENTS}, {@link TraceFormat#LIFETIMES}, {@link
+   *     TraceFormat#RECORDS} or {@link TraceFormat#RECORDING}
    * @throws TraceFormatException if the file does not hold a trace
    * @throws IllegalArgumentException if the target is one that is only read, or an id cannot be
    *     written in it
@@ -112,6 +118,12 @@ public final class TraceConversion {
       lose("the graph's nodes, and tensors that are in no arena");
     } else if (source == TraceFormat.RECORDING) {
       lose("threads, alignments, steps and times");
+    } else if (source == TraceFormat.MALLOC) {
+      lose("which releases and allocations were one reallocation");
+    } else if (source == TraceFormat.IDEALLOC) {
+      lose("threads, alignments, and which releases and allocations were one reallocation");
+    } else if (source == TraceFormat.SNAPSHOT) {
+      lose("times, streams, segments and stack traces");
     } else if (source != null && isTable(source) && lives.furtherColumns() > 0) {
       lose("further columns: " + lives.furtherColumns());
     }

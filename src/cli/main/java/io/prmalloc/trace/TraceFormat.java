@@ -4,7 +4,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -24,7 +26,20 @@ public enum TraceFormat {
   /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
   GRAPH,
   /** What the recorder of a live allocator writes; the whole of it is one step. */
-  RECORDING;
+  RECORDING,
+  /** What the malloc lab of "Computer Systems: A Programmer's Perspective" has: {@code .rep}. */
+  MALLOC,
+  /** What the tracer of idealloc writes: {@code .trc}. */
+  IDEALLOC,
+  /** A memory snapshot of PyTorch, as JSON; the history of one device is one step. */
+  SNAPSHOT;
+
+  private static final int START_BYTES = 16;
+  private static final Set<String> SNAPSHOT_KEYS =
+      Set.of(SnapshotReader.SEGMENTS, SnapshotReader.HISTORY);
+  private static final Set<String> JSON_KEYS =
+      Set.of(
+          SnapshotReader.SEGMENTS, SnapshotReader.HISTORY, "inputs", "outputs", "nodes", "tensors");
 
   /** As the command line has it: {@code events}, {@code lifetimes}. Threading: any thread. */
   public String label() {
@@ -36,15 +51,18 @@ public enum TraceFormat {
   }
 
   /**
-   * Tells the format from the content: a directory is {@code mnn}, a file whose first line that is
-   * not blank starts with {@code a} or {@code f} and a blank is {@code events}, one whose first
-   * line names the columns of {@code lifetimes} or {@code records} is that, one that starts with a
-   * brace, or has TensorFlow Lite's mark or name, is {@code graph}, one with a recorder's mark is
-   * {@code recording}.
+   * Tells the format from the content, unpacked if it is compressed with gzip: a directory is
+   * {@code mnn}, a file whose first line that is neither blank nor a comment starts with {@code a},
+   * {@code f} or {@code r} and a blank is {@code events}, one whose first line names the columns of
+   * {@code lifetimes} or {@code records} is that, one whose first line is a number is {@code
+   * malloc}, one that starts with a brace is {@code snapshot} or {@code graph} by its keys, one
+   * that has TensorFlow Lite's mark or name is {@code graph}, one with a recorder's mark is {@code
+   * recording}, one that starts with the code of a call is {@code idealloc}.
    *
    * <p>Threading: any thread.
    *
-   * @throws TraceFormatException if it is none of these, or an empty file
+   * @throws TraceFormatException if it is none of these, or an empty file; the message says what it
+   *     is, if that is known
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
   public static TraceFormat detect(Path path) {
@@ -57,19 +75,26 @@ public enum TraceFormat {
     if (RecordingTraces.isRecording(path)) {
       return RECORDING;
     }
+    if (IdeallocReader.isTrace(InputFile.start(path, START_BYTES))) {
+      return IDEALLOC;
+    }
     TextLines.Start start = TextLines.startOf(TextLines.Source.of(path));
     if (start == null) {
       throw TraceFormatException.ofFile(path.toString(), "is empty");
     }
-    if (start.text().matches("[af]([ \t].*)?")) {
+    if (start.text().matches("[afr]([ \t].*)?")) {
       return EVENTS;
     } else if (LivesReader.isHeader(start.text(), LivesReader.LIFETIMES_COLUMNS)) {
       return LIFETIMES;
     } else if (LivesReader.isHeader(start.text(), LivesReader.RECORDS_COLUMNS)) {
       return RECORDS;
+    } else if (MallocTraceReader.isHeader(start.text())) {
+      return MALLOC;
     } else if (start.text().startsWith("{")) {
-      return GRAPH;
+      String key = JsonReader.firstKey(path, JSON_KEYS);
+      return key != null && SNAPSHOT_KEYS.contains(key) ? SNAPSHOT : GRAPH;
     }
+    InputFile.checkReadable(path);
     throw TraceFormatException.atLine(
         path.toString(),
         start.number(),
@@ -80,6 +105,18 @@ public enum TraceFormat {
             + ")");
   }
 
+  /** As {@link #read(Path, Integer, Integer)}, of no certain device. Threading: any thread. */
+  public Trace read(Path path, Integer batch) {
+    return read(path, batch, null);
+  }
+
+  /**
+   * As {@link #readLifetimes(Path, Integer, Integer)}, of no certain device. Threading: any thread.
+   */
+  public TensorLifetimes readLifetimes(Path path, Integer batch) {
+    return readLifetimes(path, batch, null);
+  }
+
   /**
    * Reads one step.
    *
@@ -87,19 +124,22 @@ public enum TraceFormat {
    *
    * @param path a file, or for {@link #MNN} a directory
    * @param batch for {@link #MNN} which batch, from 1; null for the other formats
+   * @param device for {@link #SNAPSHOT} which device, from 0; null for the only one, and for the
+   *     other formats
    * @throws TraceFormatException if the file does not hold what the format asks for
-   * @throws IllegalArgumentException if a batch is given to a format that has none
+   * @throws IllegalArgumentException if a batch or a device is given to a format that has none
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
-  public Trace read(Path path, Integer batch) {
+  public Trace read(Path path, Integer batch, Integer device) {
+    check(path, batch, device);
     return switch (this) {
       case MNN -> MnnReader.read(path, batch).toTrace();
-      case EVENTS -> EventsReader.read(path.toString(), source(path, batch));
-      case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch).toTrace();
-      case RECORDING -> {
-        checkNoBatch(path, batch);
-        yield RecordingTraces.read(path);
-      }
+      case EVENTS -> EventsReader.read(path.toString(), TextLines.Source.of(path));
+      case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch, device).toTrace();
+      case RECORDING -> RecordingTraces.read(path);
+      case MALLOC -> MallocTraceReader.read(path.toString(), TextLines.Source.of(path));
+      case IDEALLOC -> IdeallocReader.read(path.toString(), TextLines.Source.of(path));
+      case SNAPSHOT -> SnapshotReader.read(path, device);
     };
   }
 
@@ -110,34 +150,38 @@ public enum TraceFormat {
    *
    * @param path a file, or for {@link #MNN} a directory
    * @param batch for {@link #MNN} which batch, from 1; null for the other formats
+   * @param device for {@link #SNAPSHOT} which device, from 0; null for the only one, and for the
+   *     other formats
    * @throws TraceFormatException if the file does not hold what the format asks for
-   * @throws IllegalArgumentException if a batch is given to a format that has none
+   * @throws IllegalArgumentException if a batch or a device is given to a format that has none
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
-  public TensorLifetimes readLifetimes(Path path, Integer batch) {
+  public TensorLifetimes readLifetimes(Path path, Integer batch, Integer device) {
+    check(path, batch, device);
     return switch (this) {
-      case EVENTS, RECORDING -> TensorLifetimes.of(read(path, batch));
+      case EVENTS, RECORDING, MALLOC, IDEALLOC, SNAPSHOT ->
+          TensorLifetimes.of(read(path, batch, device));
       case MNN -> MnnReader.read(path, batch).toLifetimes();
-      case LIFETIMES ->
-          LivesReader.read(path.toString(), source(path, batch), LivesReader.LIFETIMES_COLUMNS);
-      case RECORDS ->
-          LivesReader.read(path.toString(), source(path, batch), LivesReader.RECORDS_COLUMNS);
-      case GRAPH -> {
-        checkNoBatch(path, batch);
-        yield TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
-      }
+      case LIFETIMES -> readTable(path, LivesReader.LIFETIMES_COLUMNS);
+      case RECORDS -> readTable(path, LivesReader.RECORDS_COLUMNS);
+      case GRAPH ->
+          TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
     };
   }
 
-  private void checkNoBatch(Path path, Integer batch) {
-    if (batch != null) {
-      throw new IllegalArgumentException(
-          "--batch " + batch + " means nothing to the format " + label() + " of " + path);
-    }
+  private static TensorLifetimes readTable(Path path, List<String> columns) {
+    return LivesReader.read(path.toString(), TextLines.Source.of(path), columns);
   }
 
-  private TextLines.Source source(Path path, Integer batch) {
-    checkNoBatch(path, batch);
-    return TextLines.Source.of(path);
+  private void check(Path path, Integer batch, Integer device) {
+    checkAbsent(path, "--batch", this == MNN ? null : batch);
+    checkAbsent(path, "--device", this == SNAPSHOT ? null : device);
+  }
+
+  private void checkAbsent(Path path, String option, Integer value) {
+    if (value != null) {
+      throw new IllegalArgumentException(
+          option + " " + value + " means nothing to the format " + label() + " of " + path);
+    }
   }
 }

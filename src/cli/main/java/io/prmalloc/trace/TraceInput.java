@@ -12,10 +12,20 @@ import java.util.Optional;
  * @param text the path or {@code sample:NAME}
  * @param format how to read it, or null to tell it from the content
  * @param batch which batch of a profile, from 1, or null
+ * @param device which device of a snapshot, from 0, or null
  */
-public record TraceInput(String text, TraceFormat format, Integer batch) {
+public record TraceInput(String text, TraceFormat format, Integer batch, Integer device) {
 
   private static final String SAMPLE = "sample:";
+
+  /**
+   * An input that is no snapshot, or one of a single device.
+   *
+   * <p>Threading: any thread.
+   */
+  public TraceInput(String text, TraceFormat format, Integer batch) {
+    this(text, format, batch, null);
+  }
 
   /**
    * Reads the step.
@@ -32,7 +42,7 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
       return Samples.read(sampleName());
     }
     Path path = Path.of(text);
-    return format(path).read(path, batch);
+    return InputFile.inHeap(text, () -> format(path).read(path, batch, device));
   }
 
   /**
@@ -50,7 +60,7 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
       return Samples.lifetimes(sampleName());
     }
     Path path = Path.of(text);
-    return format(path).readLifetimes(path, batch);
+    return InputFile.inHeap(text, () -> format(path).readLifetimes(path, batch, device));
   }
 
   /**
@@ -134,8 +144,8 @@ public record TraceInput(String text, TraceFormat format, Integer batch) {
   }
 
   private String sampleName() {
-    if (format != null || batch != null) {
-      throw new IllegalArgumentException(text + " takes neither --format nor --batch");
+    if (format != null || batch != null || device != null) {
+      throw new IllegalArgumentException(text + " takes no --format, --batch or --device");
     }
     return text.substring(SAMPLE.length());
   }

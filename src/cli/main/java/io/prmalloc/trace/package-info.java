@@ -5,7 +5,7 @@
  * <p>A {@link io.prmalloc.trace.Trace} is one step, in order. {@link io.prmalloc.trace.TraceFormat}
  * tells the formats apart and reads them; add a format there. {@link io.prmalloc.trace.TraceInput}
  * reads what a user names on the command line, the bundled sample included. {@link
- * io.prmalloc.trace.Learning} feeds steps of a trace to the lifetime policies. {@link
+ * io.prmalloc.trace.learning.Learning} feeds steps of a trace to the lifetime policies. {@link
  * io.prmalloc.trace.GraphReader} reads whole graphs for the arena planner. {@code
  * io.prmalloc.tflite} reads models of TensorFlow Lite, and {@code io.prmalloc.trace.replay} runs a
  * trace on real allocators.

@@ -29,6 +29,16 @@ class EventsReaderTest {
   }
 
   @Test
+  void shouldReadWhenOtherToolsWroteIt() {
+    Trace trace = read("# made by x\na k 0x10 7\n  # and y\nr k 4K 8\na j 2MiB 7\nf k 0 7\n");
+
+    assertArrayEquals(new int[] {0, ~0, 1, 2, ~1, ~2}, trace.events());
+    assertArrayEquals(new long[] {16, 4096, 2 << 20}, trace.sizesBytes());
+    assertEquals("k", trace.id(1));
+    assertEquals(4096 + (2 << 20), trace.loadBytes());
+  }
+
+  @Test
   void shouldLiveToTheEndWhenNeverReleased() {
     assertArrayEquals(new int[] {0, 1, ~1, ~0}, read("a x 1\na y 1\nf y 0\n").events());
   }
@@ -37,11 +47,16 @@ class EventsReaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "a 0|has 2 fields instead of 3, expected `a ID SIZE` or `f ID 0`",
-        "a|has 1 fields instead of 3, expected `a ID SIZE` or `f ID 0`",
-        "a 0 10 10|has 4 fields instead of 3, expected `a ID SIZE` or `f ID 0`",
-        "f k|has 2 fields instead of 3, expected `a ID SIZE` or `f ID 0`",
-        "x 0 10|starts with `x`, expected `a ID SIZE` or `f ID 0`",
+        "a 0|has 2 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+        "a|has 1 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+        "a 0 10 10|has 4 fields, but the lines before it have 3",
+        "a 0 10 1 1|has 5 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+        "r 0 10|tensor 0 is released but was never allocated",
+        "a 0 8388608T|size `8388608T` is not a whole number of bytes",
+        "a 0 4KB|size `4KB` is not a whole number of bytes",
+        "a 0 0x|size `0x` is not a whole number of bytes",
+        "f k|has 2 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+        "x 0 10|starts with `x`, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
         "a 0 ten|size `ten` is not a whole number of bytes",
         "a 0 1.5|size `1.5` is not a whole number of bytes",
         "a 0 9223372036854775808|size `9223372036854775808` is not a whole number of bytes",
@@ -72,7 +87,9 @@ class EventsReaderTest {
   void shouldRefuseWhenThereAreNoEvents() {
     TraceFormatException wrong = assertThrows(TraceFormatException.class, () -> read("\n \n"));
 
-    assertEquals("steps.ev: holds no events; expected `a ID SIZE` or `f ID 0`", wrong.getMessage());
+    assertEquals(
+        "steps.ev: holds no events; expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+        wrong.getMessage());
   }
 
   @Test

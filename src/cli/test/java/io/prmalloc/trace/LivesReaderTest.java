@@ -18,6 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LivesReaderTest {
 
@@ -61,6 +62,79 @@ class LivesReaderTest {
         read.toCsv(OffsetsAssignment.of(read.records(), new long[] {8}, 1)));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ID,Lower,UPPER,Size\na,0,2,4\nb,2,5,64\n",
+        "id;lower;upper;size\na;0;2;4\nb;2;5;64\n",
+        "id\tlower\tupper\tsize\na\t0\t2\t4\nb\t2\t5\t64\n",
+        "# made by x, y\n\n#\nid,lower,upper,size\n#a,1,2,4\na,0,2,4\n  # c\nb,2,5,64\n",
+        "id,lower,upper,size\na,0,2,4\nb,2,5,64\n,,,\n,,,,,\n",
+        "id,lower,upper,size,\na,0,2,4,\nb,2,5,64,\n",
+        "id,lower,upper,size,,\na,0,2,4\nb,2,5,64,,,,\n",
+        "id;lower;upper;size;\na;0;2;4;\nb;2;5;64;\n",
+        "id\tlower\tupper\tsize\t\na\t0\t2\t4\t\nb\t2\t5\t64\t\t\n\t\t\t\n",
+        "id,lower,upper,size\na,0x0,0x2,4B\nb,2,5,0x40\n",
+        "id,lower,upper,size,thread\na,0,2,4,1\nb,2,5,64,2\n",
+        "\uFEFF#c\nid,lower,upper,size\n\"a\" ,0,2,\t4\n\"b\"\t,2,5,64\n",
+        "\"id\",\"lower\",\"upper\",\"size\"\n\"a\",\"0\",\"2\",\"4\"\n\"b\",2,5,64\n",
+      })
+  void shouldReadTheSameWhenToolsWriteItOtherwise(String text) throws IOException {
+    TensorLifetimes read = lifetimes(text);
+
+    assertEquals(List.of("a", "b"), read.ids());
+    assertEquals(
+        List.of(new TensorUsageRecord(4, 0, 1), new TensorUsageRecord(64, 2, 4)), read.records());
+    Path file = Files.createTempFile("lives", ".csv");
+    try {
+      Files.writeString(file, text);
+      assertEquals(TraceFormat.LIFETIMES, TraceFormat.detect(file));
+    } finally {
+      Files.delete(file);
+    }
+    // What is written can be read again, and is no other table.
+    String written = read.toCsv(OffsetsAssignment.of(read.records(), new long[] {64, 0}, 1));
+    assertEquals(read.ids(), lifetimes(written).ids());
+    assertEquals(read.records(), lifetimes(written).records());
+    assertTrue(written.lines().findFirst().orElseThrow().endsWith("offset"), written);
+    assertTrue(written.lines().skip(1).findFirst().orElseThrow().endsWith("64"), written);
+  }
+
+  @Test
+  void shouldWriteWithItsOwnDelimiterAndQuotesWhenTheFileHasThem() {
+    TensorLifetimes read =
+        lifetimes("ID;Lower;Upper;Size;Offset\n\"#a\";0;2;1K;7\n\"b;c\";2;5;1GiB;8\n");
+
+    assertEquals(List.of("#a", "b;c"), read.ids());
+    assertEquals(1L << 30, read.records().get(1).sizeBytes());
+    assertEquals(
+        "ID;Lower;Upper;Size;Offset\n\"#a\";0;2;1K;0\n\"b;c\";2;5;1GiB;64\n",
+        read.toCsv(OffsetsAssignment.of(read.records(), new long[] {0, 64}, 1)));
+  }
+
+  @Test
+  void shouldKeepEmptyCellsWhenTabsPartThem() {
+    TensorLifetimes read = lifetimes("note\tid\tlower\tupper\tsize\tmore\n\ta\t0\t2\t4\t\n");
+
+    assertEquals(List.of("a"), read.ids());
+    assertEquals(
+        "note\tid\tlower\tupper\tsize\tmore\toffset\n\ta\t0\t2\t4\t\t0\n",
+        read.toCsv(OffsetsAssignment.of(read.records(), new long[1], 1)));
+  }
+
+  @Test
+  void shouldTellHexadecimalFromShapesWhenBothBeginAlike() {
+    assertEquals(256, records("id,size,first,last\na,0x100,0,1\n").records().get(0).sizeBytes());
+    TensorLifetimes shapes = records("id,size,first,last\na,2x8,0,1\nb,0x100,0,1\n");
+    assertEquals(TensorShape.of(0L, 100L), shapes.shapedRecords().orElseThrow().get(1).shape());
+    assertEquals(
+        "x.csv:3: the size has 2 dimensions, but those before it have 1",
+        assertThrows(
+                TraceFormatException.class,
+                () -> records("id,size,first,last\na,0x100,0,1\nb,2x8,0,1\n"))
+            .getMessage());
+  }
+
   @Test
   void shouldReadShapesWhenSizesHaveDimensions() {
     TensorLifetimes read = records("id,size,first,last\n0,2x8,0,1\n1,3x0,1,2\n");
@@ -100,7 +174,7 @@ class LivesReaderTest {
         "id,size,first,last;a,2x,0,1|2: dimension `` is not a whole number that fits 64 bits",
         "id,size,first,last;a,1x1x1x1x1,0,1|2: a shape has 5 dimensions; it needs 2 to 4",
         "id,size,first,last;\"a,1,0,1|2: a quote is not closed",
-        "id,size,first,last;\"a\"b,1,0,1|2: something stands between a closing quote and a comma",
+        "id,size,first,last;\"a\"b,1,0,1|2: something stands between a closing quote and the end of the cell",
       })
   void shouldNameTheLineWhenARecordIsWrong(String lines, String complaint) {
     TraceFormatException wrong =
@@ -115,6 +189,15 @@ class LivesReaderTest {
       value = {
         "id,lower,upper,size;a,3,3,1|2: lower 3 is not less than upper 3",
         "id,lower,upper,size;a,4,3,1|2: lower 4 is not less than upper 3",
+        "id,lower,upper,size;a,0,3,8388608T|2: size `8388608T` is not a whole number that fits 64"
+            + " bits",
+        "id,lower,upper,size;a,0,3,4KB|2: size `4KB` is not a whole number that fits 64 bits",
+        "id,lower,upper,size;a,0,3K,4|2: upper `3K` is not a whole number that fits 64 bits",
+        "id,lower,upper,size;a,0,3,0x8000000000000000|2: size `0x8000000000000000` is not a whole"
+            + " number that fits 64 bits",
+        "id,lower,upper,size;a,0,3,4,5|2: has 5 fields, but the header has 4",
+        "id,lower,upper,size;a,0,3|2: has 3 fields, but the header has 4",
+        "ID,lower,upper,size,id;a,0,3,4,5|1: column `id` comes twice",
         "id,lower,upper,size;a,0,3,2x2|2: size `2x2` is not a whole number that fits 64 bits",
       })
   void shouldNameTheLineWhenALifetimeIsWrong(String lines, String complaint) {

@@ -43,6 +43,26 @@ class TextLinesTest {
   }
 
   @Test
+  void shouldPassOverCommentsWhenTheyStandBetweenLines() {
+    assertEquals(List.of("2:a", "4:b # c"), lines("\uFEFF# c\na\n  \t# d\nb # c\n#"));
+    assertEquals(new TextLines.Start(3, "a"), TextLines.startOf(of("\uFEFF# c\n #d\na\n")));
+    assertNull(TextLines.startOf(of("# c\n#")));
+    assertEquals(
+        new TextLines.Start(2, "a"), TextLines.startOf(of("#" + "x".repeat(9000) + "\na")));
+  }
+
+  @Test
+  void shouldKeepTabsAtTheEndsWhenItIsATable() {
+    try (TextLines lines = TextLines.ofTable("file", of("a\t \n\t\n \tb\t\t\r\n\n\u2003c\u2003"))) {
+      List<String> found = new ArrayList<>();
+      while (lines.next()) {
+        found.add(lines.line());
+      }
+      assertEquals(List.of("a\t", "\t", "\tb\t\t", "c"), found);
+    }
+  }
+
+  @Test
   void shouldFindTheStartWhenItIsFarIn() {
     assertNull(TextLines.startOf(of("")));
     assertNull(TextLines.startOf(of("\n \n")));

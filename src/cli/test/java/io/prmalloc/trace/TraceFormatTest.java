@@ -31,7 +31,8 @@ class TraceFormatTest {
         assertThrows(
             TraceFormatException.class, () -> new TraceInput(file.toString(), null, null).read());
     assertEquals(
-        file + ":1: has 1 fields instead of 3, expected `a ID SIZE` or `f ID 0`",
+        file
+            + ":1: has 1 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
         wrong.getMessage());
   }
 
@@ -49,7 +50,7 @@ class TraceFormatTest {
 
     assertEquals(
         file
-            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph, recording)",
+            + ":2: starts with `allocate 5`, which no known format does (events, mnn, lifetimes, records, graph, recording, malloc, idealloc, snapshot)",
         wrong.getMessage());
   }
 

@@ -2,6 +2,7 @@ package io.prmalloc.trace.replay;
 
 import io.prmalloc.recording.RecordingFormatException;
 import io.prmalloc.recording.RecordingReader;
+import io.prmalloc.trace.InputFile;
 import io.prmalloc.trace.TraceFormatException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -133,8 +134,12 @@ public final class RecordedTraffic {
    * @throws java.io.UncheckedIOException if it cannot be read
    */
   public static RecordedTraffic read(Path path) {
+    return InputFile.inHeap(path.toString(), () -> readIntoHeap(path));
+  }
+
+  private static RecordedTraffic readIntoHeap(Path path) {
     Reading reading = new Reading();
-    try (RecordingReader events = RecordingReader.open(path)) {
+    try (RecordingReader events = InputFile.openRecording(path)) {
       while (events.next()) {
         reading.take(events);
       }

@@ -1,8 +1,9 @@
-package io.prmalloc.trace;
+package io.prmalloc.trace.learning;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;

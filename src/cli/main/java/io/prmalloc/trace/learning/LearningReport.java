@@ -1,10 +1,11 @@
-package io.prmalloc.trace;
+package io.prmalloc.trace.learning;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.lifetime.LifetimeBin;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.VirtualAllocBlock;
+import io.prmalloc.trace.TextTable;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;

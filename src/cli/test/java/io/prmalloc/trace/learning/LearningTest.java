@@ -1,9 +1,10 @@
-package io.prmalloc.trace;
+package io.prmalloc.trace.learning;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.trace.Trace;
 import org.junit.jupiter.api.Test;
 
 class LearningTest {

@@ -1,10 +1,12 @@
-package io.prmalloc.trace;
+package io.prmalloc.trace.learning;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.SharedData;
+import io.prmalloc.trace.Trace;
+import io.prmalloc.trace.TraceFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
