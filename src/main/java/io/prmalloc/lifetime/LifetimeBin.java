@@ -17,11 +17,10 @@ public final class LifetimeBin {
 
   private final int index;
   private final long chunkBytes;
-  private final VirtualAllocBlock use = new VirtualAllocBlock(this);
 
   private final List<AllocBlock> blocks = new ArrayList<>();
   private final FirstFitTree blocksInOrder = new FirstFitTree(1);
-  private final List<VirtualAllocBlock> virtualBlocks = new ArrayList<>();
+  private final List<LifetimeBin> virtualBlocks = new ArrayList<>();
   private List<AllocStats> collected = new ArrayList<>();
   private long alignment = MIN_ALIGNMENT;
 
@@ -53,12 +52,12 @@ public final class LifetimeBin {
   }
 
   /**
-   * The uses made of larger bins' blocks, one entry per use and in order, over all steps, as the
-   * reference keeps them.
+   * The larger bins whose blocks are used, one entry per use and in order, over all steps, as the
+   * reference keeps them. A use costs nothing: the block is counted where it lies.
    *
    * <p>Threading: not safe.
    */
-  public List<VirtualAllocBlock> virtualBlocks() {
+  public List<LifetimeBin> virtualBlocks() {
     return Collections.unmodifiableList(virtualBlocks);
   }
 
@@ -102,7 +101,7 @@ public final class LifetimeBin {
   }
 
   void addVirtualBlock(LifetimeBin target) {
-    virtualBlocks.add(target.use);
+    virtualBlocks.add(target);
   }
 
   void forgetBefore(long tick) {

@@ -59,8 +59,8 @@ public record LifetimePlan(
     List<BinPlan> bins = new ArrayList<>();
     for (LifetimeBin bin : policy.bins()) {
       Set<Integer> targets = new LinkedHashSet<>();
-      for (VirtualAllocBlock use : bin.virtualBlocks()) {
-        targets.add(use.bin().index());
+      for (LifetimeBin target : bin.virtualBlocks()) {
+        targets.add(target.index());
       }
       bins.add(
           new BinPlan(

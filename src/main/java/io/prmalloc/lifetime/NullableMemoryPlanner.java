@@ -10,10 +10,9 @@ import java.util.Optional;
  *
  * <p>Threading: stateless.
  */
-public final class NullableMemoryPlanner extends MemoryPlanner {
+final class NullableMemoryPlanner extends MemoryPlanner {
 
-  /** Threading: any thread. */
-  public NullableMemoryPlanner() {}
+  NullableMemoryPlanner() {}
 
   @Override
   OpenStep openStep() {

@@ -54,7 +54,7 @@ class LifetimePolicyTest {
     policy.bestFit();
     LifetimeBin small = policy.bins().get(0);
     assertEquals(List.of(), small.blocks());
-    assertEquals(80 * KIB, small.virtualBlocks().get(0).bin().chunkBytes());
+    assertEquals(80 * KIB, small.virtualBlocks().get(0).chunkBytes());
     assertEquals(80 * KIB, policy.totalBytes());
   }
 
@@ -128,8 +128,8 @@ class LifetimePolicyTest {
     StringBuilder text = new StringBuilder();
     for (LifetimeBin bin : policy.bins()) {
       text.append(bin.index()).append(':').append(bin.blocks().size());
-      for (VirtualAllocBlock use : bin.virtualBlocks()) {
-        text.append(' ').append(use.bin().index());
+      for (LifetimeBin larger : bin.virtualBlocks()) {
+        text.append(' ').append(larger.index());
       }
       text.append('\n');
     }

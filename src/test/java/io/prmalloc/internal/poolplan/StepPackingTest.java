@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.AllocStats;
+import io.prmalloc.lifetime.LifetimeBin;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.pool.PoolPolicies;
@@ -54,10 +55,7 @@ class StepPackingTest {
                         bin.chunkBytes(),
                         bin.alignment(),
                         bin.blocks().size(),
-                        bin.virtualBlocks().stream()
-                            .map(use -> use.bin().index())
-                            .distinct()
-                            .toList()))
+                        bin.virtualBlocks().stream().map(LifetimeBin::index).distinct().toList()))
             .toList();
     return new LifetimePlan(best.intervalBytes(), best.totalBytes(), bins, List.of(lives), 1);
   }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.lifetime.LifetimeBin;
 import io.prmalloc.lifetime.LifetimePolicy;
-import io.prmalloc.lifetime.VirtualAllocBlock;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -58,8 +57,8 @@ public final class LearningReport {
       json.writeNumberField("chunkBytes", bin.chunkBytes());
       json.writeNumberField("blocks", bin.blocks().size());
       json.writeArrayFieldStart("virtualBlocks");
-      for (VirtualAllocBlock block : bin.virtualBlocks()) {
-        json.writeNumber(block.bin().index());
+      for (LifetimeBin larger : bin.virtualBlocks()) {
+        json.writeNumber(larger.index());
       }
       json.writeEndArray();
       json.writeEndObject();
