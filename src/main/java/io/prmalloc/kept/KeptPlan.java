@@ -19,6 +19,8 @@ import java.util.Optional;
  * TensorPoolAllocator warm = TensorPoolAllocator.builder().plan(file).build();
  * }</pre>
  *
+ * <p>Replicas share it through a {@link PlanStore}.
+ *
  * <p>Reading and writing files needs {@code com.fasterxml.jackson.core:jackson-core} on the class
  * path.
  *
@@ -28,6 +30,12 @@ import java.util.Optional;
  * @param steps the plans of sequences of requests
  */
 public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
+
+  /**
+   * The version of the format that is written, which also reads those before. Part of the keys of a
+   * {@link PlanStore}, so that processes of different versions share nothing.
+   */
+  public static final int FORMAT_VERSION = 3;
 
   /** The largest file that is read, in bytes: 256 MiB, some eight million requests. */
   public static final long MAX_FILE_BYTES = 256L << 20;
@@ -57,20 +65,47 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
    * @throws IllegalStateException if Jackson is not on the class path
    */
   public int save(Path file) throws IOException {
-    List<KeptStep> kept = steps.stream().filter(KeptStep::canBeKept).toList();
-    byte[] text = textOf(new KeptPlan(pool, kept));
+    KeptPlan kept = keepable();
+    byte[] text = kept.encode();
     if (Files.exists(file) && !Files.isRegularFile(file)) {
       Files.write(file, text, StandardOpenOption.WRITE);
     } else {
       FileReplacement.make(
           file, newFile -> Files.write(newFile, text, StandardOpenOption.CREATE_NEW));
     }
-    return steps.size() - kept.size();
+    return steps.size() - kept.steps.size();
   }
 
-  private static byte[] textOf(KeptPlan plan) {
+  private KeptPlan keepable() {
+    return new KeptPlan(pool, steps.stream().filter(KeptStep::canBeKept).toList());
+  }
+
+  /**
+   * What {@link #save} writes. Steps whose key is no string and no number are left out.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if Jackson is not on the class path
+   */
+  public byte[] encode() {
     try {
-      return PlanWriter.file(plan);
+      return PlanWriter.file(keepable());
+    } catch (NoClassDefFoundError e) {
+      throw withoutJackson(e);
+    }
+  }
+
+  /**
+   * Reads what {@link #encode} wrote.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws PlanFormatException if it is something else; the message says why
+   * @throws IllegalStateException if Jackson is not on the class path
+   */
+  public static KeptPlan decode(byte[] text) {
+    try {
+      return PlanReader.read(text);
     } catch (NoClassDefFoundError e) {
       throw withoutJackson(e);
     }
@@ -100,11 +135,9 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
       checkSize(file, Math.max(bytes, text.length), maxBytes);
     }
     try {
-      return PlanReader.read(text);
+      return decode(text);
     } catch (PlanFormatException e) {
       throw new PlanFormatException(file, e);
-    } catch (NoClassDefFoundError e) {
-      throw withoutJackson(e);
     }
   }
 

@@ -54,7 +54,7 @@ public final class KeptStep {
   }
 
   /** Whether the key can be written to a file. Threading: any thread. */
-  boolean canBeKept() {
+  public boolean canBeKept() {
     return key == null || key instanceof String || key instanceof Long || key instanceof Integer;
   }
 

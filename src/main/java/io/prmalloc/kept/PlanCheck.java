@@ -87,7 +87,8 @@ final class PlanCheck {
   /**
    * @throws PlanFormatException if not
    */
-  static void check(LifetimePlan plan, List<Integer> reservedBlocks) {
+  static void check(LifetimePlan plan, List<Integer> reservedBlocks, long loadBytes) {
+    checkRange("loadBytes", loadBytes, 0, MAX_BYTES);
     int interval = plan.intervalBytes();
     if (interval < 64 || interval > LifetimePolicy.SMALL_BYTES || Integer.bitCount(interval) != 1) {
       throw new PlanFormatException(

@@ -218,6 +218,7 @@ final class PlanReader {
           Integer interval;
           Long total;
           Integer concurrent;
+          long load;
           List<BinPlan> bins;
         };
     List<Integer> reserved = new ArrayList<>();
@@ -227,6 +228,7 @@ final class PlanReader {
             case "intervalBytes" -> read.interval = smallNumber(name);
             case "totalBytes" -> read.total = number(name);
             case "concurrentSteps" -> read.concurrent = smallNumber(name);
+            case "loadBytes" -> read.load = number(name);
             case "bins" -> {
               List<BinPlan> bins = new ArrayList<>();
               array(() -> bins.add(bin(reserved)));
@@ -242,7 +244,8 @@ final class PlanReader {
             present("bins", read.bins),
             List.of(),
             present("concurrentSteps", read.concurrent)),
-        reserved);
+        reserved,
+        read.load);
   }
 
   private BinPlan bin(List<Integer> reserved) throws IOException {

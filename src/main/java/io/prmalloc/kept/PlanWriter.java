@@ -32,9 +32,10 @@ final class PlanWriter {
   /**
    * What is written. In version 1 the sizes of a step were those that it asked for, exactly, and
    * its kind was told by its key and the first of them; from 2 on they are the most bytes that it
-   * may ask for, and one key may have several steps. A plan of version 1 is one of 2 as it stands.
+   * may ask for, and one key may have several steps. From 3 on a pool may have its load. A plan of
+   * a version before is one of this as it stands.
    */
-  static final int VERSION = 2;
+  static final int VERSION = KeptPlan.FORMAT_VERSION;
 
   private static final JsonFactory JSON = new JsonFactory();
 
@@ -98,6 +99,9 @@ final class PlanWriter {
     json.writeNumberField("intervalBytes", plan.intervalBytes());
     json.writeNumberField("totalBytes", plan.totalBytes());
     json.writeNumberField("concurrentSteps", plan.concurrentSteps());
+    if (pool.loadBytes() > 0) {
+      json.writeNumberField("loadBytes", pool.loadBytes());
+    }
     json.writeArrayFieldStart("bins");
     for (int position = 0; position < plan.bins().size(); position++) {
       BinPlan bin = plan.bins().get(position);

@@ -92,12 +92,23 @@ class KeptPlanTest {
     // The checksum that the first version wrote for this plan.
     String first =
         saved()
-            .replace("\"version\" : 2", "\"version\" : 1")
+            .replace("\"version\" : 3", "\"version\" : 1")
             .replace(
-                PlanWriter.checksum(2, PLAN),
+                PlanWriter.checksum(3, PLAN),
                 "60ee855e6514373a26be85405777d296fc2497187ea5b8604a0c8b6ae51cae3b");
     Files.writeString(file(), first);
     assertEquals(PLAN, KeptPlan.load(file()));
+  }
+
+  @Test
+  void shouldKeepTheLoadOfAPoolIfItIsKnown() throws IOException {
+    KeptPlan learnt = new KeptPlan(Optional.of(POOL.withLoadBytes(123_456)), List.of(STEP));
+    byte[] text = learnt.encode();
+    assertEquals(learnt, KeptPlan.decode(text));
+    learnt.save(file());
+    assertEquals(learnt, KeptPlan.load(file()));
+    String negative = Files.readString(file()).replace("123456", "-1");
+    assertTrue(refused(negative).contains("loadBytes is -1, not from 0 to "));
   }
 
   @Test
@@ -182,8 +193,8 @@ class KeptPlanTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "\"version\" : 2|\"version\" : 3|line 3: version is 3; 1 to 2 are understood",
-        "\"version\" : 2|\"version\" : 0|line 3: version is 0; 1 to 2 are understood",
+        "\"version\" : 3|\"version\" : 4|line 3: version is 4; 1 to 3 are understood",
+        "\"version\" : 3|\"version\" : 0|line 3: version is 0; 1 to 3 are understood",
         "prmalloc-plan|other|format is 'other', not 'prmalloc-plan'",
         "\"format\"|\"fromat\"|line 2: field 'fromat' is not known",
         "\"sizesBytes\" : [ 100,|\"sizesBytes\" : [ 0,"

@@ -83,6 +83,7 @@ public final class BinTable implements Retirable {
   private final int[] blocks;
   private final int addedBlocks;
   private final double maxOversize;
+  private volatile long loadBytes;
   private final Arena arena;
 
   /** All bins, smallest first. */
@@ -660,7 +661,15 @@ public final class BinTable implements Retirable {
         plan,
         IntStream.range(0, blocks.length)
             .mapToObj(position -> blocks[position] + ascending[position].grownBuffers())
-            .toList());
+            .toList(),
+        loadBytes);
+  }
+
+  /**
+   * Notes of what load the plan was learnt; 0, as before, if that is not known. Before it serves.
+   */
+  public void noteLoad(long bytes) {
+    loadBytes = bytes;
   }
 
   /** What the plan's own blocks add up to. */

@@ -2,12 +2,14 @@ package io.prmalloc.internal.poolplan;
 
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.kept.KeptPool;
+import io.prmalloc.lifetime.AllocStats;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.pool.PoolPolicies;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -36,7 +38,25 @@ public final class PlanChoice {
         best = bytes(rehearsed) < bytes(best) ? rehearsed : best;
       }
     }
-    return best;
+    return best.withLoadBytes(loadBytes(made));
+  }
+
+  /** The most bytes that lived at a time in the steps of a plan. */
+  private static long loadBytes(LifetimePlan made) {
+    TreeMap<Long, Long> changes = new TreeMap<>();
+    for (List<AllocStats> step : made.steps()) {
+      for (AllocStats life : step) {
+        changes.merge(life.beginTick(), life.sizeBytes(), Long::sum);
+        changes.merge(life.endTick() + 1, -life.sizeBytes(), Long::sum);
+      }
+    }
+    long now = 0;
+    long most = 0;
+    for (long change : changes.values()) {
+      now += change;
+      most = Math.max(most, now);
+    }
+    return most;
   }
 
   private static List<Supplier<Optional<LifetimePlan>>> others(
