@@ -2,6 +2,7 @@ package io.prmalloc;
 
 import io.prmalloc.internal.block.AllocationLog;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -13,7 +14,7 @@ public final class LogRecords implements AutoCloseable {
 
   // Held, or the level would be forgotten with the logger.
   private final Logger logger;
-  private final List<String> lines = new ArrayList<>();
+  private final List<String> lines = Collections.synchronizedList(new ArrayList<>());
 
   private final Handler handler =
       new Handler() {

@@ -63,6 +63,7 @@ public final class PrmallocMetrics implements MeterBinder {
     bindRequests(registry);
     bindNullBins(registry);
     bindPlanner(registry);
+    bindPlanStore(registry);
     bindSteps(registry);
     bindFaults(registry);
     pool.snapshot().engine().ifPresent(engine -> bindEngine(registry, engine.engine()));
@@ -200,6 +201,17 @@ public final class PrmallocMetrics implements MeterBinder {
         "prmalloc.plan.arena",
         "reserved for the plan",
         now -> now.requests().arenaBytes());
+  }
+
+  private void bindPlanStore(MeterRegistry registry) {
+    for (String result : pool.snapshot().planStore().keySet()) {
+      counter(
+          registry,
+          "prmalloc.plan.store",
+          tags.and("result", result),
+          "plans published, taken and refused, and looks at a store that was away",
+          now -> now.planStore().get(result));
+    }
   }
 
   private void bindSteps(MeterRegistry registry) {

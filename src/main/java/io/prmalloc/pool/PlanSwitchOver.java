@@ -90,11 +90,7 @@ final class PlanSwitchOver {
    */
   void adopt(KeptPlan kept, boolean ifUsable, MemoryPlanner planner, PlannedSteps steps) {
     try {
-      if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
-        adopt(kept.pool().get());
-        planner.skip();
-      }
-      steps.adopt(kept.steps());
+      take(kept, planner, steps);
     } catch (RuntimeException | Error e) {
       if (ifUsable && (e instanceof RuntimeException || e instanceof OutOfMemoryError)) {
         TensorPoolBuilder.logCold(e);
@@ -105,14 +101,41 @@ final class PlanSwitchOver {
     }
   }
 
-  private void adopt(KeptPool kept) {
+  /**
+   * Serves from what another pool has learnt, as far as this one has no plan of its own. Steps
+   * whose thread asks the pool have none while the pool learns only.
+   *
+   * @return whether anything of it serves
+   * @throws OutOfNativeMemoryException if there is no memory for it
+   * @throws IllegalStateException if there is not enough heap for its tables
+   */
+  boolean take(KeptPlan kept, MemoryPlanner planner, PlannedSteps steps) {
+    boolean learns = pool.bins() == null;
+    boolean taken = false;
+    if (kept.pool().isPresent() && planner.phase() != MemoryPlanner.Phase.DISABLED) {
+      taken = take(kept.pool().get());
+      if (taken) {
+        planner.skip();
+      }
+    }
+    return steps.adopt(kept.steps().stream().filter(step -> learns || !step.isImplicit()).toList())
+            > 0
+        || taken;
+  }
+
+  private boolean take(KeptPool kept) {
     lifecycle.lock();
     try {
+      if (pool.isClosed() || pool.bins() != null) {
+        return false;
+      }
       SwitchOverMemory memory = memories.get();
       BinTable table = memory.reserve(kept.plan(), PlanChoice.blocks(kept), maxOversize);
+      table.noteLoad(kept.loadBytes());
       pool.publish(table);
       memory.drain(() -> populate(table));
       memory.finish(table.arenaBytes());
+      return true;
     } finally {
       lifecycle.unlock();
     }
@@ -129,6 +152,7 @@ final class PlanSwitchOver {
       SwitchOverMemory memory = memories.get();
       BinTable table = memory.prepare(chosen.plan(), PlanChoice.blocks(chosen), maxOversize);
       try {
+        table.noteLoad(chosen.loadBytes());
         publish(table, before);
       } finally {
         // Whatever is thrown, there is one table that serves, and no other is lost.

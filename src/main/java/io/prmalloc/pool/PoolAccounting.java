@@ -17,6 +17,7 @@ import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.internal.steps.StepArena;
 import io.prmalloc.lifetime.MemoryPlanner;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.function.Supplier;
 
 /**
@@ -160,7 +161,11 @@ final class PoolAccounting {
         retired.count());
   }
 
-  PoolSnapshot snapshot(MemoryPlanner planner, Replanner replanner, Optional<EngineStats> engine) {
+  PoolSnapshot snapshot(
+      MemoryPlanner planner,
+      Replanner replanner,
+      Optional<EngineStats> engine,
+      SortedMap<String, Long> planStore) {
     BinTable table = bins.get();
     AllocatorStats memory = stats();
     long discarded = outside.cleanBytes() + (table == null ? 0 : table.discardedBytes());
@@ -173,7 +178,8 @@ final class PoolAccounting {
         planner.phase(),
         (long) planner.failures() + replanner.failures(),
         replanner.lastFailure().or(planner::lastFailure),
-        engine);
+        engine,
+        planStore);
   }
 
   /** Bytes that are out. */

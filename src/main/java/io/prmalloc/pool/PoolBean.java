@@ -165,6 +165,11 @@ final class PoolBean implements TensorPoolMXBean {
   }
 
   @Override
+  public SortedMap<String, Long> getPlanStore() {
+    return now().planStore();
+  }
+
+  @Override
   public long getPlannedSteps() {
     return now().steps().plannedSteps();
   }

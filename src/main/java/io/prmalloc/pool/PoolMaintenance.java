@@ -3,13 +3,16 @@ package io.prmalloc.pool;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.lifecycle.IdleTrimmer;
 import io.prmalloc.internal.lifecycle.Maintenance;
+import io.prmalloc.internal.lifecycle.PlanSharing;
 import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.internal.steps.StepSettings;
+import io.prmalloc.kept.KeptPlan;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 
 /**
  * What goes on around a pool without anybody asking for memory.
@@ -28,6 +31,10 @@ final class PoolMaintenance implements IdleTrimmer.Target {
   private final Duration purgeAfter;
   private final Duration trimAfterIdle;
   private final String beanName;
+
+  /** What the plan store sees of the pool, and who looks there; null without one. */
+  private final PlanSharing sharing;
+
   private IdleTrimmer trimmer;
   private PoolBean bean;
   private final Maintenance.Starter starter;
@@ -59,6 +66,40 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     this.purgeAfter = builder.purgeAfter();
     this.trimAfterIdle = builder.trimAfterIdle();
     this.beanName = builder.beanName();
+    this.sharing =
+        builder.planStore() == null
+            ? null
+            : new PlanSharing(
+                builder.planStore(), builder.planKey(), new SharedPool(), builder.sharingPace());
+  }
+
+  private final class SharedPool implements PlanSharing.Pool {
+    @Override
+    public KeptPlan plan() {
+      return pool.plan();
+    }
+
+    @Override
+    public boolean take(KeptPlan kept) {
+      return pool.take(kept);
+    }
+
+    @Override
+    public long plansServed() {
+      return pool.plansServed();
+    }
+  }
+
+  /** {@link PoolSnapshot#planStore}. */
+  SortedMap<String, Long> planStoreCounts() {
+    return PlanSharing.counts(sharing);
+  }
+
+  /** Returns when the plan store was looked at, or when that takes too long. */
+  void awaitPlanStore() {
+    if (sharing != null) {
+      sharing.awaitFirstLook();
+    }
   }
 
   /** Begins, when the pool is ready to be used. */
@@ -72,6 +113,10 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     lookAfter(waste, shrinkAfter);
     lookAfter(stepArenas, stepArenaIdle);
     lookAfter(decay, purgeAfter);
+    if (sharing != null) {
+      stops.add(sharing::stop);
+      sharing.start();
+    }
   }
 
   private void lookAfter(Maintenance.Target target, Duration idle) {
@@ -101,6 +146,9 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     }
     if (idle != null) {
       idle.join();
+    }
+    if (sharing != null) {
+      sharing.join();
     }
     Maintenance.join();
   }

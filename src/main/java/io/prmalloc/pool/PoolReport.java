@@ -52,6 +52,9 @@ final class PoolReport {
     }
     steps(text, now.steps(), kinds);
     now.engine().ifPresent(engine -> engine(text, engine));
+    if (now.planStore().values().stream().anyMatch(count -> count > 0)) {
+      line(text, "plan store: %s", now.planStore());
+    }
     return text.toString();
   }
 

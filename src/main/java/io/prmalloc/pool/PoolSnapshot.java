@@ -25,6 +25,9 @@ import java.util.SortedMap;
  * @param lastLearningFailure why the latest of them failed: of those for the first plan as long as
  *     none serves, then of those for another
  * @param engine what an engine outside of Java took, if one is attached
+ * @param planStore how often plans were {@code published} to the {@link
+ *     TensorPoolBuilder#planStore}, {@code taken} from it and {@code refused}, and how often it was
+ *     {@code unavailable}; all 0 without one
  */
 public record PoolSnapshot(
     AllocatorStats memory,
@@ -35,4 +38,5 @@ public record PoolSnapshot(
     MemoryPlanner.Phase phase,
     long learningFailures,
     Optional<String> lastLearningFailure,
-    Optional<EngineStats> engine) {}
+    Optional<EngineStats> engine,
+    SortedMap<String, Long> planStore) {}

@@ -110,6 +110,9 @@ public final class TensorPoolAllocator implements Allocator {
 
   private volatile BinTable bins;
 
+  /** How many plans served so far. Written under the lifecycle's lock. */
+  private volatile long plansServed;
+
   /** The bins once they are closed, for what they counted. */
   private volatile BinTable closedBins;
 
@@ -186,6 +189,7 @@ public final class TensorPoolAllocator implements Allocator {
           .kept()
           .ifPresent(kept -> switchOver.adopt(kept, builder.isKeptIfUsable(), planner, steps));
       maintenance.start();
+      maintenance.awaitPlanStore();
       begun = true;
     } finally {
       if (!begun) {
@@ -442,8 +446,10 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /** Lets a plan serve. Under the lifecycle's lock. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lifecycle's lock only
   void publish(BinTable table) {
     bins = table;
+    plansServed++;
     adjustFastPath();
     outside.noteReserved();
   }
@@ -477,6 +483,16 @@ public final class TensorPoolAllocator implements Allocator {
     return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
   }
 
+  /** {@link PlanSwitchOver#take}. */
+  boolean take(KeptPlan kept) {
+    return switchOver.take(kept, planner, steps);
+  }
+
+  /** How many plans served so far, those of planned steps among them. */
+  long plansServed() {
+    return plansServed + steps.plansServed();
+  }
+
   /**
    * Collects statistics anew, in the steps to come, for a plan that takes the place of the one that
    * serves. Happens by itself where requests find no block too often; see {@link
@@ -500,7 +516,8 @@ public final class TensorPoolAllocator implements Allocator {
    * also when the pool is closed.
    */
   public PoolSnapshot snapshot() {
-    return books.snapshot(planner, replanner, engine.map(Supplier::get));
+    return books.snapshot(
+        planner, replanner, engine.map(Supplier::get), maintenance.planStoreCounts());
   }
 
   /**

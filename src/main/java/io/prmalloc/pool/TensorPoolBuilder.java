@@ -4,11 +4,13 @@ import io.prmalloc.Isolation;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.lifecycle.Maintenance;
+import io.prmalloc.internal.lifecycle.PlanSharing;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.internal.poolplan.PlanChoice;
 import io.prmalloc.internal.steps.StepSettings;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanFormatException;
+import io.prmalloc.kept.PlanStore;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
@@ -47,6 +49,9 @@ public final class TensorPoolBuilder {
   private PlanSwitchOver.Chooser chooser = PlanChoice::best;
   private KeptPlan kept;
   private boolean keptIfUsable;
+  private PlanStore planStore;
+  private String model;
+  private PlanSharing.Pace sharingPace = PlanSharing.Pace.DEFAULT;
   private StepSettings steps = StepSettings.DEFAULTS;
   private Duration purgeAfter = Duration.ofSeconds(10);
   private Duration trimAfterIdle;
@@ -472,6 +477,54 @@ public final class TensorPoolBuilder {
   public TensorPoolBuilder planIfUsable(Path file) {
     plan(loadIfUsable(file));
     keptIfUsable = true;
+    return this;
+  }
+
+  /**
+   * Shares plans with other replicas. While this pool learns it takes the plan of its model that is
+   * in the store, or that appears there; what it learns itself it publishes, if that serves larger
+   * steps than what is there, or the same in less memory. {@link #build} waits for the first look,
+   * but for two seconds at most. Default no store.
+   *
+   * <p>A plan that is refused, for it is none or there is no memory for it, is a warning, and the
+   * pool learns as usual; so is a store that is away. No request waits for the store.
+   *
+   * <p>Threading: not safe.
+   *
+   * @param store stays the caller's, to be closed after the pool
+   * @param model names the traffic: replicas share plans that give the same; from 1 to 100 letters,
+   *     digits, {@code .}, {@code _} and {@code -}, the first a letter or digit
+   * @throws IllegalArgumentException if {@code model} is none
+   */
+  public TensorPoolBuilder planStore(PlanStore store, String model) {
+    if (!model.matches("[A-Za-z0-9][A-Za-z0-9._-]{0,99}")) {
+      throw new IllegalArgumentException(
+          "model `"
+              + model
+              + "` is not 1 to 100 letters, digits, `.`, `_` and `-` that begin with a letter or"
+              + " digit");
+    }
+    this.planStore = store;
+    this.model = model;
+    return this;
+  }
+
+  /** Null for none. */
+  PlanStore planStore() {
+    return planStore;
+  }
+
+  /** The key of the model's plan in the store. */
+  String planKey() {
+    return model + ".v" + KeptPlan.FORMAT_VERSION;
+  }
+
+  PlanSharing.Pace sharingPace() {
+    return sharingPace;
+  }
+
+  TensorPoolBuilder sharingPace(PlanSharing.Pace value) {
+    sharingPace = value;
     return this;
   }
 

@@ -61,6 +61,9 @@ public interface TensorPoolMXBean {
   /** {@link PoolSnapshot#lastLearningFailure}, empty for none. Threading: any thread. */
   String getLastLearningFailure();
 
+  /** {@link PoolSnapshot#planStore}. Threading: any thread. */
+  SortedMap<String, Long> getPlanStore();
+
   /** {@link StepStats#plannedSteps}. Threading: any thread. */
   long getPlannedSteps();
 

@@ -9,9 +9,9 @@
  *       releases, through the queue {@code Handover}.
  * </ul>
  *
- * <p>{@link io.prmalloc.jmh.rival.Rival} lists the allocators. Each has a class that implements {@code
- * Strategy}: a {@code HandleStrategy} or an {@code AddressStrategy}, which fill and drain the
- * queue, and a {@code Lane} for the tensors of a {@code Step}. {@code Published} measures the
+ * <p>{@link io.prmalloc.jmh.rival.Rival} lists the allocators. Each has a class that implements
+ * {@code Strategy}: a {@code HandleStrategy} or an {@code AddressStrategy}, which fill and drain
+ * the queue, and a {@code Lane} for the tensors of a {@code Step}. {@code Published} measures the
  * published figures, and the state of the machine beside them ({@code Machine}, {@code CacheLine}).
  *
  * <p>May use: the library's public types, and the rivals. Nothing else in the project may use them,

@@ -437,15 +437,42 @@ public final class KeyedSteps implements Retirable {
     outcomes <<= 1;
   }
 
-  /** Starts with a plan made elsewhere, unless one that is there serves its steps too. */
-  synchronized void adopt(StepPlan kept) {
-    Recording step = kept.recording();
-    boolean covered = Arrays.stream(sequences).anyMatch(sequence -> sequence.covers(step));
-    StepSequence added = covered ? null : add();
-    if (added != null) {
-      added.adopt(kept);
+  /**
+   * Serves from a plan made elsewhere, unless there is one for its structure, or one that serves
+   * its steps too. Reserves memory, but not under the lock.
+   *
+   * @return whether it serves
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory; all is as before then
+   */
+  boolean adopt(StepPlan kept) {
+    StepSequence home = homeOf(kept.recording());
+    boolean adopted = false;
+    try {
+      adopted = home != null && home.adopt(kept);
+    } finally {
+      adopted(kept.recording(), home, adopted);
+    }
+    if (adopted) {
+      tellOfChange();
+    }
+    return adopted;
+  }
+
+  /** The structure that a plan made elsewhere is for, if it wants one; else null. */
+  private synchronized StepSequence homeOf(Recording step) {
+    if (any(sequence -> sequence.covers(step))) {
+      return null;
+    }
+    StepSequence nearest = nearest(step);
+    return nearest != null ? nearest : add();
+  }
+
+  private synchronized void adopted(Recording step, StepSequence home, boolean adopted) {
+    if (adopted) {
       stopLearning(false);
-      remember(step.sizeBytes(0), added);
+      remember(step.sizeBytes(0), home);
+    } else if (home != null && home.count() == 0 && !home.isPlanning() && home.retire()) {
+      forget(home);
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
@@ -71,6 +72,8 @@ public final class PlannedSteps implements StepSource, Retirable {
   private final StepKinds kinds = new StepKinds(this, null);
 
   private final ImplicitSteps implicit;
+
+  private final AtomicLong plansServed = new AtomicLong();
 
   private volatile boolean closed;
 
@@ -124,15 +127,17 @@ public final class PlannedSteps implements StepSource, Retirable {
   }
 
   /**
-   * Starts with plans that were kept; what there is no room for is learnt as usual. Of plans of one
-   * key the larger ones come first: steps that those serve need no other.
+   * Serves from plans that were kept, where there is none for the same structure; what there is no
+   * room for is learnt as usual. Of plans of one key the larger ones come first: steps that those
+   * serve need no other.
    *
+   * @return how many serve
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
    */
-  public void adopt(List<KeptStep> kept) {
+  public int adopt(List<KeptStep> kept) {
     // What was kept has no room for canaries: such steps are learnt as usual.
     if (!settings.enabled() || isolation().roomBytes() > 0) {
-      return;
+      return 0;
     }
     List<StepPlan> plans = new ArrayList<>();
     IdentityHashMap<StepPlan, KeyedSteps> kindOf = new IdentityHashMap<>();
@@ -143,13 +148,23 @@ public final class PlannedSteps implements StepSource, Retirable {
       kindOf.put(plan, among.find(step.key(), plan.recording().sizeBytes(0)));
     }
     plans.sort(StepPlan.LARGEST_FIRST);
+    int adopted = 0;
     for (StepPlan plan : plans) {
       KeyedSteps kind = kindOf.get(plan);
-      if (kind != null) {
-        kind.adopt(plan);
-      }
+      adopted += kind != null && kind.adopt(plan) ? 1 : 0;
     }
     implicit.adjust();
+    return adopted;
+  }
+
+  /** Another plan serves. */
+  void notePlan() {
+    plansServed.incrementAndGet();
+  }
+
+  /** How many plans have served so far, those among them that were kept. */
+  public long plansServed() {
+    return plansServed.get();
   }
 
   /** The plans that serve now, for another process. */

@@ -51,7 +51,7 @@ public final class StepSequence implements Retirable {
   private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
 
   /** Steps of one structure have at most so many times the load of the larger one together. */
-  static final double SAME = 1.1;
+  public static final double SAME = 1.1;
 
   /** By how much a plan that is raised grows at least. */
   public static final double GROWTH = 1.125;
@@ -420,6 +420,7 @@ public final class StepSequence implements Retirable {
     stepsToTrim = TRIM_STEPS;
     noteTrouble();
     FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
+    owner.notePlan();
     owner.noteReserved();
   }
 
@@ -498,13 +499,47 @@ public final class StepSequence implements Retirable {
     }
   }
 
-  /** Starts with a plan made elsewhere. */
-  synchronized void adopt(StepPlan kept) {
-    envelope = kept.recording();
-    latest = envelope;
-    count = KeyedSteps.REPEATS;
-    StepArena first = reserve(kept);
+  /**
+   * Serves from a plan that was made elsewhere, unless there is one or one is being made. Not under
+   * the kind's lock, for it reserves memory.
+   *
+   * @return whether it serves
+   * @throws OutOfNativeMemoryException if there is no memory; all is as before then
+   */
+  boolean adopt(StepPlan kept) {
+    if (!isToBeAdopted()) {
+      return false;
+    }
+    StepArena first = null;
     try {
+      first = reserve(kept);
+      return true;
+    } finally {
+      adopted(kept, first);
+      release();
+    }
+  }
+
+  private synchronized boolean isToBeAdopted() {
+    boolean wanted = !planning && !retired && plan == null;
+    planning |= wanted;
+    return wanted;
+  }
+
+  private synchronized void adopted(StepPlan kept, StepArena first) {
+    planning = false;
+    if (first == null) {
+      return;
+    }
+    try {
+      if (owner.isClosed() || retired) {
+        leaving.add(first);
+        return;
+      }
+      Recording places = kept.recording();
+      envelope = envelope == null ? places : envelope.envelope(places);
+      latest = latest == null ? places : latest;
+      count = Math.max(count, KeyedSteps.REPEATS);
       serve(kept, first, false);
     } finally {
       freeUnlessKnown(first);

@@ -1,0 +1,93 @@
+package io.prmalloc.kept;
+
+import io.prmalloc.internal.os.FileReplacement;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A file for each key.
+ *
+ * <p>Threading: any thread.
+ */
+final class DirectoryPlanStore implements PlanStore {
+
+  // Readers need no lock, for a file is replaced by a rename. Writers hold a file lock from the
+  // comparison to the rename; the system drops it if their process dies. Nobody waits for it: who
+  // does not get it comes again later. The lock's file stays, since to delete it would let two
+  // processes lock two files of one name.
+  //
+  // POSIX drops a process's lock when the process closes any handle of the file, so within a JVM
+  // only one thread at a time may open it.
+
+  private static final Set<Path> LOCKED_HERE = ConcurrentHashMap.newKeySet();
+
+  private final Path directory;
+
+  DirectoryPlanStore(Path directory) {
+    this.directory = directory.toAbsolutePath().normalize();
+  }
+
+  private Path file(String key) {
+    return directory.resolve(key + ".json");
+  }
+
+  @Override
+  public Optional<byte[]> read(String key) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      throw new NotDirectoryException(directory.toString());
+    }
+    try (InputStream in = Files.newInputStream(file(key))) {
+      return Optional.of(in.readNBytes(MAX_BYTES + 1));
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public boolean replace(String key, Optional<byte[]> read, byte[] bytes) throws IOException {
+    Path lock = directory.resolve("." + key + ".lock");
+    if (!Files.isWritable(directory) || !LOCKED_HERE.add(lock)) {
+      return false;
+    }
+    try (FileChannel channel =
+            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock held = channel.tryLock()) {
+      if (held == null || !isThere(key, read)) {
+        return false;
+      }
+      FileReplacement.make(
+          file(key), made -> Files.write(made, bytes, StandardOpenOption.CREATE_NEW));
+      return true;
+    } catch (OverlappingFileLockException lockedByAnotherClassLoader) {
+      return false;
+    } finally {
+      LOCKED_HERE.remove(lock);
+    }
+  }
+
+  private boolean isThere(String key, Optional<byte[]> read) throws IOException {
+    Optional<byte[]> now = read(key);
+    return now.isPresent() == read.isPresent()
+        && (now.isEmpty() || Arrays.equals(now.get(), read.get()));
+  }
+
+  @Override
+  public void close() {}
+
+  @Override
+  public String toString() {
+    return directory.toString();
+  }
+}
