@@ -17,6 +17,7 @@ module io.prmalloc {
   requires static com.microsoft.onnxruntime;
   requires static io.netty.buffer;
   requires static io.netty.common;
+  requires static lettuce.core;
   requires static micrometer.core;
   requires static org.apache.arrow.memory.core;
   requires static com.fasterxml.jackson.core;
@@ -38,6 +39,7 @@ module io.prmalloc {
   exports io.prmalloc.plan.heuristic;
   exports io.prmalloc.pool;
   exports io.prmalloc.recording;
+  exports io.prmalloc.redis;
   exports io.prmalloc.tensor;
   exports io.prmalloc.tensor.wire;
   exports io.prmalloc.tensor.wire.proto;

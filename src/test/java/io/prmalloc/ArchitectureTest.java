@@ -24,7 +24,11 @@ import java.util.stream.Stream;
 class ArchitectureTest {
 
   private static final String[] ADAPTERS = {
-    "io.prmalloc.netty", "io.prmalloc.arrow", "io.prmalloc.onnxruntime", "io.prmalloc.djl"
+    "io.prmalloc.netty",
+    "io.prmalloc.arrow",
+    "io.prmalloc.onnxruntime",
+    "io.prmalloc.djl",
+    "io.prmalloc.redis"
   };
 
   private static final String INTERNAL = "io.prmalloc.internal.";
@@ -113,7 +117,7 @@ class ArchitectureTest {
           .whereLayer("lifetime")
           .mayOnlyBeAccessedByLayers("kept", "adapters", "micrometer", "pool")
           .whereLayer("kept")
-          .mayOnlyBeAccessedByLayers("pool")
+          .mayOnlyBeAccessedByLayers("adapters", "pool")
           .whereLayer("plan")
           .mayOnlyBeAccessedByLayers("kept", "pool")
           .whereLayer("wire")
@@ -151,6 +155,10 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule DJL_STAYS_WITH_ITS_ADAPTER = onlyTheAdapter("io.prmalloc.djl", "ai.djl..");
+
+  @ArchTest
+  static final ArchRule LETTUCE_STAYS_WITH_ITS_ADAPTER =
+      onlyTheAdapter("io.prmalloc.redis", "io.lettuce..", "io.prmalloc.kept");
 
   @ArchTest
   static final ArchRule MICROMETER_STAYS_WITH_ITS_ADAPTER =

@@ -1,0 +1,135 @@
+package io.prmalloc.redis;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.prmalloc.kept.KeptPlan;
+import io.prmalloc.kept.PlanStore;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Plans in a real Redis. */
+class RedisPlanStoreTest {
+
+  private static final String KEY = "model.v" + KeptPlan.FORMAT_VERSION;
+  private static final String REDIS_KEY = "prmalloc:plan:" + KEY;
+
+  private static RedisServer redis;
+
+  @BeforeAll
+  static void start() throws IOException {
+    assumeTrue(RedisServer.isInstalled(), RedisServer.NOT_INSTALLED);
+    redis = new RedisServer();
+  }
+
+  @AfterAll
+  static void end() {
+    if (redis != null) {
+      redis.close();
+    }
+  }
+
+  @BeforeEach
+  void clear() {
+    redis.ask(commands -> commands.flushall());
+  }
+
+  private static PlanStore store() {
+    return RedisPlanStore.at(redis.uri() + "?timeout=10s");
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void shouldReplaceOnlyWhatWasReadWhenBytesArePutUnderAKey() throws IOException {
+    try (PlanStore store = store()) {
+      assertTrue(store.read(KEY).isEmpty());
+      assertFalse(store.replace(KEY, Optional.of(bytes("a")), bytes("b")));
+      assertTrue(store.replace(KEY, Optional.empty(), bytes("a")));
+      assertFalse(store.replace(KEY, Optional.empty(), bytes("b")));
+      assertFalse(store.replace(KEY, Optional.of(bytes("b")), bytes("c")));
+      assertTrue(store.replace(KEY, Optional.of(bytes("a")), bytes("b")));
+      assertArrayEquals(bytes("b"), store.read(KEY).orElseThrow());
+      assertTrue(store.read("other.v3").isEmpty());
+    }
+    assertEquals("b", redis.ask(commands -> commands.get(REDIS_KEY)));
+  }
+
+  @Test
+  void shouldTakeWhatIsNoStringForNoBytes() throws IOException {
+    redis.ask(commands -> commands.lpush(REDIS_KEY, "an element"));
+    try (PlanStore store = store()) {
+      Optional<byte[]> read = store.read(KEY);
+      assertEquals(0, read.orElseThrow().length);
+      assertFalse(store.replace(KEY, Optional.empty(), bytes("a")));
+      assertTrue(store.replace(KEY, read, bytes("a")));
+      assertArrayEquals(bytes("a"), store.read(KEY).orElseThrow());
+    }
+  }
+
+  @Test
+  void shouldReadNoMoreThanThereMayBe() throws IOException {
+    redis.ask(commands -> commands.setrange(REDIS_KEY, PlanStore.MAX_BYTES, "end"));
+    try (PlanStore store = RedisPlanStore.at(redis.uri() + "?timeout=10m")) {
+      assertEquals(PlanStore.MAX_BYTES + 1, store.read(KEY).orElseThrow().length);
+    }
+  }
+
+  private static void add(PlanStore store, int times) {
+    try {
+      for (int left = times; left > 0; ) {
+        Optional<byte[]> read = store.read(KEY);
+        String now = read.map(text -> new String(text, StandardCharsets.UTF_8)).orElse("0");
+        String next = Integer.toString(Integer.parseInt(now) + 1);
+        left -= store.replace(KEY, read, bytes(next)) ? 1 : 0;
+      }
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void shouldLoseNothingWhenSeveralPublishAtTheSameTime() {
+    try (PlanStore one = RedisPlanStore.at(redis.uri() + "?timeout=10m");
+        PlanStore other = RedisPlanStore.at(redis.uri() + "?timeout=10m")) {
+      CompletableFuture<Void> beside = CompletableFuture.runAsync(() -> add(other, 100));
+      add(one, 100);
+      beside.join();
+    }
+    assertEquals("200", redis.ask(commands -> commands.get(REDIS_KEY)));
+  }
+
+  @Test
+  void shouldSayThatItIsAwayAndComeBackWhenRedisIsRestarted() throws IOException {
+    try (PlanStore store = store()) {
+      assertTrue(store.replace(KEY, Optional.empty(), bytes("a")));
+      redis.kill();
+      assertThrows(IOException.class, () -> store.read(KEY));
+      assertThrows(IOException.class, () -> store.replace(KEY, Optional.empty(), bytes("b")));
+      redis.start();
+      assertTrue(store.read(KEY).isEmpty());
+      assertTrue(store.replace(KEY, Optional.empty(), bytes("b")));
+    }
+  }
+
+  @Test
+  void shouldHideThePasswordWhenItIsShown() {
+    try (PlanStore store = RedisPlanStore.at("redis://user:secret@127.0.0.1:1")) {
+      assertFalse(store.toString().contains("secret"), store::toString);
+      assertTrue(store.toString().contains("127.0.0.1"), store::toString);
+    }
+    assertThrows(IllegalArgumentException.class, () -> RedisPlanStore.at("no address"));
+  }
+}
