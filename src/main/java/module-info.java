@@ -17,6 +17,7 @@ module io.prmalloc {
   requires static com.microsoft.onnxruntime;
   requires static io.netty.buffer;
   requires static io.netty.common;
+  requires static io.netty.transport;
   requires static lettuce.core;
   requires static micrometer.core;
   requires static org.apache.arrow.memory.core;

@@ -134,7 +134,12 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule NETTY_STAYS_WITH_ITS_ADAPTER =
-      onlyTheAdapter("io.prmalloc.netty", "io.netty..");
+      onlyTheAdapter(
+          "io.prmalloc.netty",
+          "io.netty..",
+          // The handler that opens steps.
+          "io.prmalloc.pool",
+          "io.prmalloc.lifetime");
 
   @ArchTest
   static final ArchRule ARROW_STAYS_WITH_ITS_ADAPTER =

@@ -6,10 +6,13 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.channel.ChannelHandler;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
+import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 
 /**
  * Netty's buffers from an {@link Allocator}: direct ones are its memory, heap ones are passed on to
@@ -66,6 +69,38 @@ public final class PrmallocByteBufAllocator extends AbstractByteBufAllocator
     this.memory = Objects.requireNonNull(memory, "memory");
     this.heapBuffers = Objects.requireNonNull(heapBuffers, "heapBuffers");
     this.preferDirect = preferDirect;
+  }
+
+  /**
+   * A handler that opens a step of the pool around each message it passes on, and closes it when
+   * the handlers behind it return. For a pipeline in which whole requests arrive, behind {@code
+   * HttpObjectAggregator} for instance. What other threads ask for meanwhile is in no step of it.
+   *
+   * <p>It needs {@code netty-transport}, which this class does not need else.
+   *
+   * <p>Threading: any thread; one handler serves any number of channels.
+   *
+   * @param pool whose steps they are
+   * @throws NullPointerException if {@code pool} is null
+   */
+  public static ChannelHandler stepPerMessage(TensorPoolAllocator pool) {
+    return stepPerMessage(pool, message -> null);
+  }
+
+  /**
+   * As {@link #stepPerMessage(TensorPoolAllocator)}, with a key for each kind of message: a step of
+   * a kind is planned as the others of its kind.
+   *
+   * <p>Threading: any thread; the function is called by event loops.
+   *
+   * @param pool whose steps they are
+   * @param keyOf gives the key of a message, or null for a step without one; if it throws, the
+   *     message is passed on to nobody, and released by nobody but the function
+   * @throws NullPointerException if an argument is null
+   */
+  public static ChannelHandler stepPerMessage(TensorPoolAllocator pool, Function<Object, ?> keyOf) {
+    return StepHandler.of(
+        Objects.requireNonNull(pool, "pool"), Objects.requireNonNull(keyOf, "keyOf"));
   }
 
   /** Memory for a buffer, counted. */

@@ -40,7 +40,7 @@ class NettyPageTest {
 
   @Test
   void shouldShowThisCodeWhenThePageIsRead() throws Exception {
-    PageCode.check("netty.md", NettyPageTest.class, EchoServer.class);
+    PageCode.check("netty.md", NettyPageTest.class, EchoServer.class, NettyStepsTest.class);
   }
 
   @Test
