@@ -1,8 +1,8 @@
 package io.prmalloc;
 
 /**
- * What memory must be fit for, as bits: a request states its own, and who serves several requests
- * with one piece of memory merges them.
+ * What memory must be fit for, as bits. A request states its own bits; an allocator that serves
+ * several requests with one block merges them.
  *
  * <pre>
  *   31        24 23                    4     3          2          1        0

@@ -1,9 +1,9 @@
 package io.prmalloc;
 
 /**
- * Makes one kind of allocator, and says under which name and how much it is to be preferred. What
- * {@link java.util.ServiceLoader} looks for: a public class with a public constructor without
- * parameters, whose name is a line of {@code META-INF/services/io.prmalloc.AllocatorFactory}.
+ * Makes one kind of allocator, and states its name and priority. {@link java.util.ServiceLoader}
+ * finds a public class with a public constructor without parameters, whose name is a line of {@code
+ * META-INF/services/io.prmalloc.AllocatorFactory}.
  *
  * <p>Threading: any thread; {@link #create} is called by one at a time.
  */

@@ -3,7 +3,8 @@ package io.prmalloc;
 import java.util.OptionalLong;
 
 /**
- * What an allocator holds and has held, all of one moment.
+ * The figures of an allocator: bytes in use and reserved, now and at most, of one moment if nothing
+ * changes meanwhile.
  *
  * <p>Modelled on TensorFlow's {@code AllocatorStats}.
  *

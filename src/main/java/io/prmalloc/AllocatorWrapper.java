@@ -3,8 +3,8 @@ package io.prmalloc;
 import java.util.Objects;
 
 /**
- * Passes everything on to another allocator: to be extended by those who want to see or change one
- * call and leave the rest alone.
+ * Passes every call on to another allocator. Extend it to see or change one call and leave the
+ * others as they are.
  *
  * <p>What is built on other calls (typed allocation) comes back through this wrapper's own calls,
  * so whoever overrides one of those sees it too.

@@ -1,7 +1,7 @@
 package io.prmalloc;
 
 /**
- * What an allocator knows of memory that is out, by its address.
+ * The record that an allocator keeps of one address that is in use.
  *
  * <p>The {@code Chunk} of TensorFlow's {@code TrackingAllocator}.
  *

@@ -3,9 +3,9 @@ package io.prmalloc;
 import java.io.Serial;
 
 /**
- * Thrown when the header in front of a raw address does not hold what was written there: somebody
- * wrote before the start, or past the end of a neighbour, or there after giving it back. The
- * message says which field holds what; the block stays out of circulation.
+ * Thrown when the header in front of a raw address was overwritten: by a write before the start of
+ * the allocation, past the end of a neighbour, or after the address was given back. The message
+ * names the field and its value; the block is not used again.
  */
 public final class CorruptedHeaderException extends IllegalStateException {
 

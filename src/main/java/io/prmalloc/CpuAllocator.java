@@ -6,8 +6,8 @@ import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.memory.RegionHeap;
 
 /**
- * The plain one: every allocation is a region of its own from a {@link SubAllocator}, and goes
- * straight back.
+ * The allocator without a pool: every allocation is a region of its own from a {@link
+ * SubAllocator}, and is freed at once when it is closed.
  *
  * <p>Modelled on TensorFlow's {@code CPUAllocator}.
  *

@@ -1,7 +1,7 @@
 package io.prmalloc;
 
 /**
- * For which memory this system makes huge pages by itself ("transparent huge pages").
+ * The memory for which this system makes huge pages by itself ("transparent huge pages").
  *
  * <p>Threading: immutable.
  */

@@ -4,8 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.Locale;
 
 /**
- * What is done so that one user of a shared pool neither reads nor harms what is another's. Start
- * from {@link #NONE} and add what you need; each costs time, see {@code docs/isolation.md}.
+ * Keeps the users of a shared pool apart: none reads what another left, and writes beyond the end
+ * are found. Start from {@link #NONE} and add what you need; each costs time, see {@code
+ * docs/isolation.md}.
  *
  * <p>Guard pages are a matter of the memory, not of the pool: {@link MmapOptions#withGuardPages}.
  *

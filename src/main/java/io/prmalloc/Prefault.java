@@ -1,7 +1,7 @@
 package io.prmalloc;
 
 /**
- * Who pays for the first touch of a mapping's pages.
+ * When the pages of a mapping are touched for the first time, and by whom.
  *
  * <p>Threading: immutable.
  */

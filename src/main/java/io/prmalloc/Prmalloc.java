@@ -3,7 +3,7 @@ package io.prmalloc;
 import io.prmalloc.internal.os.OperatingSystem;
 
 /**
- * The library as a whole.
+ * The library as a whole: its end, before a class loader is dropped.
  *
  * <p>Threading: any thread.
  */

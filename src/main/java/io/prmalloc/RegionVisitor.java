@@ -1,12 +1,13 @@
 package io.prmalloc;
 
 /**
- * Told of every region that a {@link SubAllocator} takes from the system, and of every one that
- * goes back: to register memory with a network card or a device, say, and to take it off again.
+ * Is called for every region that a {@link SubAllocator} takes from the system, and for every
+ * region that goes back: to register memory with a network card or a device, for example, and to
+ * deregister it.
  *
  * <p>Modelled on the {@code Visitor} functions of TensorFlow's {@code SubAllocator}. There they are
- * two lists; here the two ends of one visitor belong together, so that a region of which a later
- * visitor wants to know nothing can be taken back from those who do.
+ * two lists; here the two ends of one visitor belong together, so that if a later visitor refuses a
+ * region, those before it are told that it goes.
  *
  * <p>Threading: both methods are called by whichever thread takes or frees a region, by several at
  * a time for several regions, and for one region one after the other.

@@ -1,8 +1,8 @@
 package io.prmalloc;
 
 /**
- * Told that more memory is reserved than there should be: the moment to drop a cache, to shed load,
- * or to trim a pool.
+ * Is called when reserved memory exceeds a soft limit: the moment to drop a cache, to shed load, or
+ * to trim a pool.
  */
 @FunctionalInterface
 public interface SoftLimit {

@@ -12,9 +12,9 @@ import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 
 /**
- * Where an allocator's memory comes from: few, large pieces, straight from the system.
+ * The source of an allocator's memory: few, large regions, straight from the system.
  *
- * <p>Modelled on TensorFlow's {@code SubAllocator}; here a piece is a {@link MemoryRegion} and not
+ * <p>Modelled on TensorFlow's {@code SubAllocator}; here a region is a {@link MemoryRegion} and not
  * an address, because a direct byte buffer can be used, and given back, without anybody knowing its
  * address.
  *

@@ -4,8 +4,8 @@ import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
- * Passes everything on to another sub-allocator: to be extended by those who want to see or change
- * one call and leave the rest alone. Regions are those of the other one.
+ * Passes every call on to another sub-allocator. Extend it to see or change one call and leave the
+ * others as they are. Regions are those of the other sub-allocator.
  *
  * <p>Threading: as {@link SubAllocator} says.
  */

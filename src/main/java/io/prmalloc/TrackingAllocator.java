@@ -5,9 +5,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Charges memory to whoever uses this wrapper: counts what is allocated through it, and at most and
- * in all was, beside the books of the allocator behind it. One wrapper per operation or request,
- * any number of them around one allocator.
+ * Counts the memory that one user takes: the bytes allocated through this wrapper now, at most, and
+ * in all. The statistics of the wrapped allocator are unaffected. One wrapper per operation or
+ * request, any number of them around one allocator.
  *
  * <pre>{@code
  * TrackingAllocator tracker = new TrackingAllocator(pool, true);

@@ -11,7 +11,7 @@ import org.apache.arrow.memory.OutOfMemoryException;
 import org.apache.arrow.memory.ReferenceManager;
 
 /**
- * One of Arrow's pieces of memory, taken from an {@link Allocator}.
+ * The memory of one Arrow buffer, taken from an {@link Allocator}.
  *
  * <p>Arrow rounds what it is asked for before it asks here, by default up to a power of two where
  * that is at most 16 MiB. A piece of more than 2 GiB − 1 bytes is mapped memory, whatever the

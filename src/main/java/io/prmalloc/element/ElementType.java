@@ -5,8 +5,9 @@ import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
 /**
- * What an element of typed memory is: how many bytes it has, how it begins and ends, how its value
- * is read and written. Those of TensorFlow are in {@link ElementTypes}; anybody may make more.
+ * The type of an element of typed memory: how many bytes it has, how it begins and ends, how its
+ * value is read and written. The types of TensorFlow are in {@link ElementTypes}; users may define
+ * more.
  *
  * <p>A <em>trivial</em> type has nothing to begin or end: its elements hold at first what the
  * memory held. Every other type is told of the beginning and of the end of each element, as C++

@@ -1,7 +1,7 @@
 package io.prmalloc.element;
 
 /**
- * Numbers of 16 bits, which this Java knows nothing of: IEEE 754 halves (1 bit of sign, 5 of
+ * Numbers of 16 bits, which Java 17 does not support: IEEE 754 halves (1 bit of sign, 5 of
  * exponent, 10 of mantissa) and bfloat16 (1, 8 and 7: the upper half of a float). Both ways round
  * to the nearest, ties to even; what is not a number stays so, quietly.
  *

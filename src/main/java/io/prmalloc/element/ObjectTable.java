@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Objects of the JVM under numbers that fit into off-heap memory.
+ * Maps objects of the JVM to numbers that fit into off-heap memory.
  *
  * <p>Threading: any thread, under one lock.
  */

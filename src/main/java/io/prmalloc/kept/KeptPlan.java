@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a pool has learnt: the plan of its shared blocks and those of its planned steps. In a file
- * it is JSON with a version and a checksum; a pool that is built with it starts warm.
+ * The plans of a pool: that of its shared blocks and those of its planned steps. In a file it is
+ * JSON with a version and a checksum; a pool that is built with it starts warm.
  *
  * <pre>{@code
  * pool.plan().save(file);

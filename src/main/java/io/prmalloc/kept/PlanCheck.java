@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Says whether numbers are a plan.
+ * Checks whether numbers form a valid plan.
  *
  * <p>Threading: stateless.
  */

@@ -3,7 +3,7 @@ package io.prmalloc.kept;
 import java.nio.file.Path;
 
 /**
- * A file does not hold a plan, or not one that may be used.
+ * Thrown where a file does not hold a plan, or not one that may be used.
  *
  * <p>Threading: as any exception.
  */

@@ -6,8 +6,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * One block on paper: lives of which no two overlap, so that a single chunk can serve them all, one
- * after the other.
+ * A planned block: a set of lives of which no two overlap, so that a single chunk can serve them
+ * all, one after the other.
  *
  * <p>Threading: not safe; a block belongs to its policy.
  */

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
-/** The planner that plans. */
+/** The planner that learns; see {@link MemoryPlanner}. */
 final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   // Two worlds, a lock each, never held together:

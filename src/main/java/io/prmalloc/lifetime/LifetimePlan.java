@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the planner found out: the bins of the best policy, and the latest steps it saw.
+ * The result of a planner: the bins of the best policy, and the latest steps it saw.
  *
  * <p>Threading: immutable.
  *

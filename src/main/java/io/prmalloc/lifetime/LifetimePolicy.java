@@ -8,10 +8,10 @@ import java.util.TreeMap;
 /**
  * One way to divide sizes into classes, and the blocks that hold all lives seen so far under it.
  *
- * <p>Sizes are rounded up to a multiple of the interval; sizes up to {@link #SMALL_BYTES} are
- * nobody's business here. Lives are handed in with {@link #add} and packed by {@link #bestFit},
- * which is DeepRec's {@code LifetimePolicy::BestFit} to the letter: the same blocks and virtual
- * blocks in the same order.
+ * <p>Sizes are rounded up to a multiple of the interval; sizes up to {@link #SMALL_BYTES} are not
+ * planned. Lives are added by {@link #add} and packed by {@link #bestFit}, which does exactly what
+ * DeepRec's {@code LifetimePolicy::BestFit} does: the same blocks and virtual blocks in the same
+ * order.
  *
  * <p>Threading: not safe; the planner packs on one thread at a time.
  */

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Watches allocations during warm-up steps and works out which blocks can hold them all.
+ * Observes allocations during warm-up steps and computes which blocks can hold them all.
  *
  * <p>A server wraps each step in {@code try (ScopedMemoryCollector step = planner.collect())}. The
  * allocator that the planner belongs to reports every planned allocation and release. When the plan

@@ -4,7 +4,7 @@ import io.prmalloc.internal.lifecycle.PlannerExecutor;
 import java.util.concurrent.Executor;
 
 /**
- * Makes planners, and keeps one for those who want to share.
+ * Makes planners, and keeps one to be shared.
  *
  * <p>DeepRec's {@code MemoryPlannerFactory} has one planner for the whole process, of which only
  * the last allocator gets the plan. Here every allocator has its own; the shared one is a

@@ -1,6 +1,6 @@
 package io.prmalloc.lifetime;
 
-/** A step that a planner looks at. Threading: any thread. */
+/** An open step, as a planner sees it. Threading: any thread. */
 interface OpenStep {
 
   /** The step is over; a second time changes nothing. */

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * Netty's buffers from an {@link Allocator}: direct ones are its memory, heap ones are passed on to
- * another allocator of Netty's.
+ * An allocator of Netty's over an {@link Allocator}. Direct buffers are its memory; requests for
+ * heap buffers are passed on to another allocator of Netty's.
  *
  * <p>For {@code ChannelOption.ALLOCATOR} of a server or client. Buffers grow, are sliced, counted
  * and watched for leaks as Netty's users know it: a buffer that nobody releases is reported by

@@ -1,7 +1,7 @@
 package io.prmalloc.onnxruntime;
 
 /**
- * What ONNX Runtime calls of an {@code OrtAllocator}. Nothing may be thrown.
+ * The functions of an {@code OrtAllocator} that ONNX Runtime calls. They must not throw.
  *
  * <p>Threading: any thread, also one of the engine's.
  */

@@ -7,7 +7,8 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * Where the tensors of a model lie: an allocator, or whatever else has direct buffers to give.
+ * The source of the memory of a model's tensors: an allocator, or anything else that has direct
+ * buffers.
  *
  * <p>Threading: any thread.
  */

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a model says of one of its inputs or outputs.
+ * The description of one input or output in a model.
  *
  * <p>Threading: immutable.
  *

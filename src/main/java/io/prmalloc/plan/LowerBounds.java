@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What no plan can beat.
+ * Lower bounds on the bytes that any plan needs.
  *
  * <p>Threading: any thread.
  */

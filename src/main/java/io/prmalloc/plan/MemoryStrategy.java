@@ -18,8 +18,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * How tensors come to share memory: the strategies of TensorFlow Lite's memory management, with the
- * same answers down to the choice between equals.
+ * The strategies of TensorFlow Lite's memory management, by which tensors share memory. They give
+ * the same plans, ties included.
  *
  * <p>Lists may come in any order; a strategy works by first task and answers in the order of the
  * list. An empty list gives an empty plan. <i>n</i> is the number of tensors, <i>m</i> that of the

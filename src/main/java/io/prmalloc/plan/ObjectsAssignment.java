@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * A plan by which tensors share whole objects: an object for every tensor, a size for every object.
  *
- * <p>This type holds what a planner answered; whether it is a plan for given records is {@link
- * PlanValidator}'s to say.
+ * <p>This type holds a planner's answer; {@link PlanValidator} checks whether it is valid for given
+ * records.
  *
  * <p>Threading: immutable.
  */

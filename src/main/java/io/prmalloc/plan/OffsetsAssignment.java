@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * A plan by which every tensor lies at an offset of one arena.
  *
- * <p>This type holds what a planner answered; whether it is a plan for given records is {@link
- * PlanValidator}'s to say.
+ * <p>This type holds a planner's answer; {@link PlanValidator} checks whether it is valid for given
+ * records.
  *
  * <p>Threading: immutable.
  */

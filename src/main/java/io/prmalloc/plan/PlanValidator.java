@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Says whether a plan is one for given records, and if not, why not.
+ * Checks whether a plan is valid for given records, and says why if it is not.
  *
  * <p>Threading: any thread.
  */

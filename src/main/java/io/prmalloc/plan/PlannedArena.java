@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A plan in memory: one buffer for every tensor, at its offset. Made by {@link
+ * The memory of a plan: one buffer for every tensor, at its offset. Made by {@link
  * OffsetsAssignment#open}; close it to give the memory back.
  *
  * <p>Buffers of tensors that are never alive together share bytes: what a tensor holds is gone once

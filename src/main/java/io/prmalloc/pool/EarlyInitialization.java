@@ -4,7 +4,7 @@ import io.prmalloc.internal.jfr.FlightEvents;
 import java.util.regex.Pattern;
 
 /**
- * Initializes, when a pool is built, the classes that its requests would initialize one day.
+ * Initializes all classes that requests need when a pool is built, so that no request does.
  *
  * <p>Threading: any thread.
  */

@@ -1,7 +1,7 @@
 package io.prmalloc.pool;
 
 /**
- * What an engine outside of Java took from a pool so far, and beside it.
+ * The memory that an engine outside of Java took from a pool, and beside it.
  *
  * <p>Threading: immutable; the numbers may be of different moments.
  *

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Memory that was out for too long.
+ * An allocation that was not given back for too long.
  *
  * <p>Threading: immutable.
  *

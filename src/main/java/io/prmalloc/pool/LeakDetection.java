@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Which allocations are watched for leaks, and when one is taken for leaked. Start from {@link
- * #OFF}, {@link #SIMPLE} or {@link #PARANOID}.
+ * The settings of leak detection: which allocations are watched, and when one counts as leaked.
+ * Start from {@link #OFF}, {@link #SIMPLE} or {@link #PARANOID}.
  *
  * <p>A handle of the pool is no object that the collector could find unreachable, and a raw address
  * is none at all. So a leak is memory that is out for too long: until so many steps have ended

@@ -9,7 +9,7 @@ import io.prmalloc.internal.lifecycle.Replanner;
 import java.util.List;
 
 /**
- * Sees that the shared pool holds more than its traffic needs.
+ * Detects that the shared pool holds more memory than its traffic needs.
  *
  * <p>Threading: {@link #look} one thread at a time; the rest any thread.
  */

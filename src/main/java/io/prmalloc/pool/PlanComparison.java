@@ -22,8 +22,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * What each plan that may compete for the shared pool, and a planned step, would cost for a step
- * that repeats, and where each tensor would lie.
+ * Compares, on paper, the plans that may compete for the shared pool and the plan of a planned
+ * step, for a step that repeats: the bytes of each, and the place of each tensor.
  *
  * <p>Threading: any thread.
  */

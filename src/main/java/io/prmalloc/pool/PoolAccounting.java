@@ -21,7 +21,7 @@ import java.util.SortedMap;
 import java.util.function.Supplier;
 
 /**
- * What a pool knows of what it gave out: its statistics, and what lies at an address.
+ * The accounting of a pool: its statistics, and the owner of an address.
  *
  * <p>Threading: any thread.
  */

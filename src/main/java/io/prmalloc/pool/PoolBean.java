@@ -12,7 +12,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * A pool's bean.
+ * The JMX bean of a pool.
  *
  * <p>Threading: any thread.
  */

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.SortedMap;
 
 /**
- * What goes on around a pool without anybody asking for memory.
+ * The periodic and background work of a pool.
  *
  * <p>Threading: any thread; {@link #start} once.
  */

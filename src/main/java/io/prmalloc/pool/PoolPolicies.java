@@ -3,7 +3,7 @@ package io.prmalloc.pool;
 import java.util.Locale;
 
 /**
- * Which plans compete for the shared pool.
+ * The sets of plans that compete for the shared pool.
  *
  * <p>Threading: immutable.
  */

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 
 /**
- * All that a pool tells of itself, for those who export it.
+ * All figures of a pool at once, for export to a monitoring system.
  *
  * <p>Threading: immutable.
  *

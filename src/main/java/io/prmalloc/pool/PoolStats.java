@@ -1,7 +1,7 @@
 package io.prmalloc.pool;
 
 /**
- * How well a pool serves, all counted since it was built.
+ * How a pool served its requests, counted since it was built.
  *
  * <p>Threading: immutable.
  *

@@ -7,7 +7,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /**
- * Recordings of pools whose program says nothing of them: {@code -Dprmalloc.record=FILE}.
+ * Recordings without a change to the program: {@code -Dprmalloc.record=FILE}.
  *
  * <p>Threading: any thread.
  */

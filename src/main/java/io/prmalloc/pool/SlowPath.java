@@ -16,7 +16,8 @@ import io.prmalloc.internal.steps.ImplicitSteps;
 import io.prmalloc.lifetime.LifetimePolicy;
 
 /**
- * Serves the requests that find no block at the first look, and those that are observed.
+ * The slow path: serves the requests that find no free block at the first look, and those that are
+ * observed.
  *
  * <p>Threading: any thread.
  */

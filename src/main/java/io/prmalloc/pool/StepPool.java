@@ -6,7 +6,7 @@ import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.steps.PlannedSteps;
 import io.prmalloc.lifetime.MemoryPlanner;
 
-/** What steps see of the pool. Threading: any thread. */
+/** The pool as planned steps use it. Threading: any thread. */
 record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
 
   @Override

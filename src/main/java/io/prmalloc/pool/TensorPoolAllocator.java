@@ -44,9 +44,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * The allocator that learns. During warm-up it passes requests on and watches; when its planner has
- * a plan it reserves one arena and serves from pooled stacks, without system calls, page faults or
- * garbage.
+ * The pool: an allocator that learns. During warm-up it serves requests from a general heap and
+ * records their lifetimes. When its planner has a plan, it reserves one arena and serves from that,
+ * without system calls, page faults or garbage.
  *
  * <pre>{@code
  * try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {

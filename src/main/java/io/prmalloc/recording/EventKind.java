@@ -1,6 +1,6 @@
 package io.prmalloc.recording;
 
-/** What a recorded event is. Threading: immutable. */
+/** The kinds of recorded events. Threading: immutable. */
 public enum EventKind {
   /** Memory went out. */
   ALLOCATE(0),

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Events on their way from the thread that has the lane to the one that writes.
+ * A queue of events from the thread that owns the lane to the thread that writes the file.
  *
  * <p>Threading: as each method says.
  */

@@ -1,7 +1,7 @@
 package io.prmalloc.recording;
 
 /**
- * Events on their way from the threads that allocate to the one that writes.
+ * The queues of events from the threads that allocate to the thread that writes the file.
  *
  * <p>Threading: any thread adds; one takes.
  */

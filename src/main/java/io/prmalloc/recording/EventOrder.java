@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.agrona.collections.Long2LongHashMap;
 
 /**
- * Puts what comes through the lanes into one order, and hands it to the file.
+ * Merges the events of all lanes into one order, and writes them to the file.
  *
  * <p>Threading: one thread at a time.
  */

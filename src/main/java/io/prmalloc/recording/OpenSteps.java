@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which steps are open at a place in a recording, and to which an event of a thread belongs.
+ * Tracks which steps are open at a place in a recording, and the step to which an event of a thread
+ * belongs.
  *
  * <p>Threading: one thread at a time.
  */

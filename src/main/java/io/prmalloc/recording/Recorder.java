@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Takes an allocator's events and has them written. For those who write allocators; users see a
- * {@link Recording}.
+ * Takes an allocator's events and writes them to a file on a thread of its own. For authors of
+ * allocators; users see a {@link Recording}.
  *
  * <p>Threading: any thread.
  */

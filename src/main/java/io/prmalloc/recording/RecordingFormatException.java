@@ -3,8 +3,8 @@ package io.prmalloc.recording;
 import java.io.Serial;
 
 /**
- * A file is no recording, or its content cannot be. The message is about the file and does not name
- * it.
+ * Thrown where a file is no recording, or has impossible content. The message describes the fault
+ * and does not name the file.
  *
  * <p>Threading: immutable.
  */

@@ -18,7 +18,7 @@ import java.util.zip.CRC32C;
  *
  * <p>A file that was cut off (its process was killed, the disk was full) is read up to its last
  * whole frame, which is no error: {@link #next} says that there is no more, and {@link #damage}
- * why. What stands in a whole frame with the right checksum and cannot be is an error.
+ * why. Impossible content of a whole frame with the right checksum is an error.
  *
  * <p>Threading: one thread at a time.
  */

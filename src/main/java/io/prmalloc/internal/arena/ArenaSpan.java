@@ -8,8 +8,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Which block lies where in a range of addresses. Chunks begin and end at multiples of the policy's
- * interval, so the interval an address lies in tells the block.
+ * Finds the block at an address within a range of addresses. Chunks begin and end at multiples of
+ * the policy's interval, so the interval an address lies in tells the block.
  *
  * <p>Threading: immutable.
  */

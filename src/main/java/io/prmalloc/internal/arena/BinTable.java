@@ -32,7 +32,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A plan made real: the arena, carved into a buffer per bin, and the way from a size to a block.
+ * The memory of a plan: the arena, carved into a buffer for each bin, and the lookup from a size to
+ * a block.
  *
  * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as free,
  * the counters of what went wrong, that bins may get blocks more, and that blocks may lose their

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts requests of sizes that the plan does not know.
+ * Counts requests of sizes that no bin of the plan has.
  *
  * <p>Threading: any thread.
  */

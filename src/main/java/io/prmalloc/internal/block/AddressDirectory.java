@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Which block an address lies in, found without reading anything from the address: what makes it
- * safe to be handed a foreign one.
+ * Finds the block in which an address lies, without reading memory at the address. So a foreign
+ * address is safe to look up.
  *
  * <p>Threading: any thread.
  */

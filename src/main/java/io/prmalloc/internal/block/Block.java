@@ -11,11 +11,10 @@ import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A piece of a region that is given out, comes back, and may be given out again. For those who
- * write allocators: users see an {@link Allocation} or an address.
+ * A part of a region that is allocated, freed, and allocated again. For authors of allocators;
+ * users see an {@link Allocation} or an address.
  *
- * <p>Threading: as each method says. A block that is not allocated belongs to whoever took it from
- * where it lay.
+ * <p>Threading: as each method says. A claimed block belongs to the thread that claimed it.
  */
 public abstract class Block extends CacheLinePadding {
 

@@ -1,8 +1,9 @@
 package io.prmalloc.internal.block;
 
 /**
- * A cache line of nothing in front of the fields of {@link Block}. The byte buffer of one block may
- * lie right before the next block, and both are written in every use, by two threads.
+ * A cache line of padding in front of the fields of {@link Block}, against false sharing. The byte
+ * buffer of one block may lie right before the next block, and both are written in every use, by
+ * two threads.
  *
  * <p>Threading: stateless.
  */

@@ -1,12 +1,12 @@
 package io.prmalloc.internal.block;
 
 /**
- * Says which thread has certain blocks for its own just now, so that it need not fight for them.
- * For those who write allocators.
+ * The ownership of blocks by one thread for a time, which then needs no atomic instructions for
+ * them. For authors of allocators.
  *
- * <p>Only the owner opens a confined block; any thread may close it, the owner for less. If two
- * threads close one handle at the same moment, and one of them is the owner, both may be told that
- * they did; to the memory it makes no difference.
+ * <p>Only the owner opens a confined block; any thread may close it, the owner at less cost. If two
+ * threads close one handle at the same moment, and one of them is the owner, both closes may
+ * succeed; the memory is freed once.
  *
  * <p>Threading: as each method says.
  */

@@ -1,8 +1,8 @@
 package io.prmalloc.internal.block;
 
 /**
- * Several things that all must be done, of which some may fail: the first failure goes on in the
- * end, with the later ones attached to it.
+ * Collects the failures of several actions that must all run although some fail. The first failure
+ * is thrown in the end, with the later ones as suppressed exceptions.
  *
  * <p>Threading: stateless.
  */

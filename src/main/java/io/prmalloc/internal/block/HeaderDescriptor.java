@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
 
 /**
- * What lies in front of a raw address. A large allocation has a full header:
+ * The header in front of a raw address. A large allocation has a full header:
  *
  * <pre>
  *   0               8               16              24              32
@@ -35,9 +35,9 @@ import org.agrona.UnsafeApi;
  * the two it is, is known from the address and never read from memory: in DeepRec a tensor of
  * 4,276,545 bytes looks like a light header.
  *
- * <p>The header only proves that nobody wrote over it; nothing is decided by what it says. Nothing
- * in it changes from one use of a block to the next of the same size. All fields are in native byte
- * order.
+ * <p>The header is only checked for having been overwritten; nothing is decided by its content.
+ * Nothing in it changes from one use of a block to the next of the same size. All fields are in
+ * native byte order.
  *
  * <p>Threading: whoever owns the block.
  */

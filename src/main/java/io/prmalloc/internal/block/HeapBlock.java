@@ -5,7 +5,7 @@ import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 
 /**
- * A block whose memory is its owner's business: a region of its own, a second handle around a block
+ * A block whose memory is managed by its owner: a region of its own, a second handle around a block
  * that another allocator gave out, or an extent of a heap, which places the block anew for each
  * use. For those who write allocators.
  *

@@ -1,7 +1,7 @@
 package io.prmalloc.internal.block;
 
 /**
- * Keeps rare, bulky code out of what the JIT compiles for the common path. For those who write
+ * Keeps rare, bulky code out of what the JIT compiles for the common path. For authors of
  * allocators.
  *
  * <p>Threading: stateless.

@@ -3,7 +3,7 @@ package io.prmalloc.internal.block;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 
 /**
- * Who was told of an allocation, and so is to be told of its release.
+ * The observers that were told of an allocation, and are to be told of its release.
  *
  * <p>Threading: whoever has the block alone.
  */

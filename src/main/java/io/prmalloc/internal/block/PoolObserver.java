@@ -1,8 +1,8 @@
 package io.prmalloc.internal.block;
 
 /**
- * Told of everything that goes out of a pool and comes back. Must not throw, and must be quick: it
- * stands on the way of every request.
+ * Is called for every allocation and release of a pool. It must not throw, and must be quick,
+ * because it runs within every request.
  *
  * <p>Threading: any thread, several at a time.
  */

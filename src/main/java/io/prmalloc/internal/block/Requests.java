@@ -3,7 +3,7 @@ package io.prmalloc.internal.block;
 import io.prmalloc.MemoryRegion;
 
 /**
- * The checks every request goes through. For those who write allocators.
+ * The argument checks of every request. For authors of allocators.
  *
  * <p>Threading: any thread.
  */

@@ -3,11 +3,11 @@ package io.prmalloc.internal.block;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 
 /**
- * Where the tensors of one step come from. For those who write allocators; users see a {@link
+ * The source of the tensors of one step. For authors of allocators; users see a {@link
  * ScopedMemoryCollector}.
  *
- * <p>The way of a step that goes as planned is written out here and not in a subclass, so that the
- * JIT always finds one way only.
+ * <p>The path of a planned request is written out here and not in a subclass, so that the JIT
+ * always sees a single implementation.
  *
  * <p>Threading: {@link #take} by the owner only; the rest as each method says.
  */

@@ -4,8 +4,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * An observer whose failures stay with it: what it throws is logged, and whoever takes memory,
- * gives it back or ends a step does not see it. Of what it failed to be told of it hears no end.
+ * An observer whose exceptions are logged and not thrown to the caller that allocates, frees or
+ * ends a step. If it failed on an allocation, it is not told of the release.
  *
  * <p>Threading: as the observer.
  */

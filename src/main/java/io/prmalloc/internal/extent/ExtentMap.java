@@ -3,11 +3,11 @@ package io.prmalloc.internal.extent;
 import java.util.Arrays;
 
 /**
- * Which pages of a region are free, in runs: extents are taken from the lowest run that is long
- * enough, split off its front, and coalesced with their neighbours when they come back.
+ * The runs of free pages of a region: extents are taken from the lowest run that is long enough,
+ * split off its front, and coalesced with their neighbours when they come back.
  *
- * <p>Also which pages may be in memory, and when each part of the region was last in use, so that
- * what is not needed can be purged.
+ * <p>It also notes which pages may be resident, and when each part of the region was last in use,
+ * so that unused pages can be purged.
  *
  * <p>First fit by address as in Knuth, The Art of Computer Programming, volume 1, section 2.5, with
  * his boundary tags; the search goes down a tree of maxima as in TCMalloc's and jemalloc's page

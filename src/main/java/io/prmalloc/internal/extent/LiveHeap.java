@@ -37,8 +37,8 @@ import java.util.function.LongConsumer;
 
 /**
  * The general heap under every plan: extents of any size, split and coalesced in few large regions.
- * It serves whatever no plan serves: warm-up, steps that are learnt, sizes that no bin knows,
- * callers without steps.
+ * It serves all requests that no plan serves: warm-up, steps that are learnt, sizes that no bin
+ * knows, callers without steps.
  *
  * <p>Modelled on the extents of jemalloc with its decay, and on the page heap of TCMalloc.
  *

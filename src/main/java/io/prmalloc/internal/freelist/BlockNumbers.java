@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 
 /**
- * Numbers the chunks of an arena, and so says in which words of bits they are noted.
+ * Numbers the chunks of an arena. The number determines the word and bit that note a chunk.
  *
  * <p>Threading: immutable.
  */

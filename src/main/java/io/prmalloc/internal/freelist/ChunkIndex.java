@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Which chunks of the arena may be free, by stripe; and how they get from one stripe to another.
+ * The free index of an arena's chunks, by stripe; also moves chunks from one stripe to another.
  *
  * <p>Threading: any thread.
  */

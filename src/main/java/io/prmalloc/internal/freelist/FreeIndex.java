@@ -11,9 +11,9 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Which blocks may be free, a bit for each, by stripe of threads: where every request looks first,
- * and what every close writes. Of an arena, {@link ChunkIndex}; of a slab, made by {@link
- * #ofSlots}.
+ * The free index: a bit for each block that may be free, by stripe of threads. Every request looks
+ * here first, and every close writes here. Of an arena, {@link ChunkIndex}; of a slab, made by
+ * {@link #ofSlots}.
  *
  * <p>The stripes' own bits do what a magazine does (Bonwick and Adams, USENIX 2001), the others'
  * bits what the thread-free list of mimalloc does (Leijen, Zorn and de Moura, 2019). Threading: any

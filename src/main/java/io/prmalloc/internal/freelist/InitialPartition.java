@@ -4,8 +4,8 @@ import io.prmalloc.internal.block.Stripes;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Parts of something that are given to threads as they come: one to each stripe, and what is left
- * to whoever needs more.
+ * The initial partition of a plan's blocks: one part for each stripe as its threads come, and the
+ * remaining parts for stripes that need more.
  *
  * <p>Threading: any thread; each part is given once.
  */

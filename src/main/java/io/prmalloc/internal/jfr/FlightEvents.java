@@ -5,7 +5,7 @@ import java.util.Objects;
 import jdk.jfr.Event;
 
 /**
- * Tells Flight Recorder what happened.
+ * Writes the events of Flight Recorder.
  *
  * <p>Threading: any thread.
  */

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 
 /**
- * Plans of the shared pool that were replaced, until the last of their blocks is back.
+ * Plans of the shared pool that were replaced, until the last of their blocks is freed.
  *
  * <p>Threading: as each method says.
  */

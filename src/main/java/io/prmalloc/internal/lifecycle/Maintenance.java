@@ -9,7 +9,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks after pools from time to time, on one daemon thread for all of them.
+ * Runs the periodic work of pools, on one daemon thread for all of them.
  *
  * <p>Threading: any thread.
  */

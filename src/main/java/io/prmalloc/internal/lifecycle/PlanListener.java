@@ -3,7 +3,7 @@ package io.prmalloc.internal.lifecycle;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.MemoryPlanner;
 
-/** Hears of the plan. */
+/** Is called when the planner has a plan. */
 @FunctionalInterface
 public interface PlanListener {
 

@@ -10,7 +10,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Gives back what a pool does not use at the moment.
+ * Gives back the memory that a pool does not use at the moment.
  *
  * <p>Threading: one thread; the pool stays open meanwhile, and others go on using it.
  */

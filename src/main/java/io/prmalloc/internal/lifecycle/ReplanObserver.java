@@ -9,7 +9,8 @@ import java.util.function.IntSupplier;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * Tells a planner what a pool that serves already gives out, so that there will be another plan.
+ * Reports the allocations of a pool that already has a plan to its planner, so that there will be
+ * another plan.
  *
  * <p>Threading: any thread.
  */

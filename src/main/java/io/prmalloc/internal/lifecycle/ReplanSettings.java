@@ -3,8 +3,8 @@ package io.prmalloc.internal.lifecycle;
 import java.time.Duration;
 
 /**
- * When a plan of the shared pool is taken for one of other traffic. Where the numbers come from is
- * told by {@code docs/planned-steps.md}.
+ * The thresholds at which the shared pool's plan no longer fits the traffic. Where the numbers come
+ * from is told by {@code docs/planned-steps.md}.
  *
  * <p>Threading: immutable.
  *

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.IntSupplier;
 
 /**
- * Sees that the shared pool's plan no longer is one for the traffic, and has another one made while
+ * Detects that the shared pool's plan no longer fits the traffic, and has another plan made while
  * the pool goes on serving.
  *
  * <p>Threading: any thread.

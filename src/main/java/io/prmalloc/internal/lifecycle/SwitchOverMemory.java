@@ -17,8 +17,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * How a plan's arena takes over from the memory that warm-up was served from, with little more in
- * memory than one of them at a time.
+ * Moves from the memory of the warm-up to a plan's arena, with little more resident at a time than
+ * one of the two needs.
  *
  * <p>Threading: the planner's executor, but for what is said of each method.
  */

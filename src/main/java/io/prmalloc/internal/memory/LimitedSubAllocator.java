@@ -14,8 +14,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The books of a sub-allocator: what it has reserved, up to which limit, and which regions are its
- * own.
+ * The accounting of a sub-allocator: the bytes it has reserved, its limit, and its regions.
  *
  * <p>Bytes are reserved before the system is asked and given back if it refuses, so that threads
  * together never pass the limit, and a failure leaves the counter as it was.

@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The regions that a sub-allocator gave out. To claim one is what makes exactly one of several
- * frees win.
+ * The regions that a sub-allocator gave out. A free claims the region first, so exactly one of
+ * several frees wins.
  *
  * <p>Threading: any thread, without a lock.
  */

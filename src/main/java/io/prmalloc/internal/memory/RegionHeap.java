@@ -15,8 +15,8 @@ import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * Blocks that each have a region of their own, straight from a {@link SubAllocator}: the plain way
- * to allocate. For those who write allocators.
+ * Serves each request by a region of its own, straight from a {@link SubAllocator}. For authors of
+ * allocators.
  *
  * <p>Threading: every method may be called from any thread; the books are kept under one lock, the
  * system is called outside it.

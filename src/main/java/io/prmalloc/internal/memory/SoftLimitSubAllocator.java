@@ -12,7 +12,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Passes on to another sub-allocator, and tells when that has reserved more than it should.
+ * Passes calls on to another sub-allocator, and reports when that has reserved more than a soft
+ * limit.
  *
  * <p>Threading: any thread, without a lock.
  */

@@ -8,7 +8,7 @@ import io.prmalloc.internal.block.Failures;
 import java.util.List;
 
 /**
- * Passes on to another sub-allocator, and shows every region to visitors on its way.
+ * Passes calls on to another sub-allocator, and calls visitors for every region.
  *
  * <p>Threading: any thread, without a lock.
  */

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Watches some of a pool's allocations, and reports those that are out for too long.
+ * Watches a sample of a pool's allocations, and reports those that are not given back for too long.
  *
  * <p>Threading: any thread.
  */

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Who observes a pool, and how they are told.
+ * The registry of a pool's observers; calls them.
  *
  * <p>Threading: any thread.
  */

@@ -3,8 +3,8 @@ package io.prmalloc.internal.os;
 import java.nio.ByteBuffer;
 
 /**
- * The stand-in where native calls are out of reach: tells what {@code /proc} tells and refuses the
- * rest, with the reason.
+ * The implementation where native calls do not work: reads what it can from {@code /proc} and
+ * refuses the rest, with the reason.
  *
  * <p>Threading: any thread.
  */

@@ -5,7 +5,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What the JVM does on request of its tools, asked for from within. Needs no native call of ours.
+ * Commands of the JVM that its tools use, called from within. Needs no native call of ours.
  *
  * <p>Threading: any thread.
  */

@@ -3,8 +3,8 @@ package io.prmalloc.internal.os;
 import java.nio.ByteBuffer;
 
 /**
- * What this package asks of the C library and the kernel, and nothing more: one implementation
- * calls them, another answers in plain Java where they are out of reach.
+ * The calls of this package to the C library and the kernel: one implementation calls them, another
+ * answers in plain Java where they are out of reach.
  *
  * <p>Failures are told as the kernel tells them, by number and not by exception, because some of
  * them are no failure to the caller: a method that returns an {@code int} gives 0 or an error

@@ -4,7 +4,7 @@ import io.prmalloc.HugePageMode;
 import java.util.Locale;
 
 /**
- * What the operating system tells of itself and of this process.
+ * Figures of the operating system and of this process.
  *
  * <p>Faults and peak memory load JNA's native library at the first call, of which Java 24 and later
  * warn unless they run with {@code --enable-native-access=ALL-UNNAMED}. Where JNA does not work,

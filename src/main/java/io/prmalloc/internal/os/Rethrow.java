@@ -1,8 +1,7 @@
 package io.prmalloc.internal.os;
 
 /**
- * What to do with what a method handle throws, for the compiler believes that it may throw
- * anything.
+ * Rethrows what a method handle threw, which the compiler takes to be any throwable.
  *
  * <p>Threading: any thread.
  */

@@ -2,7 +2,7 @@ package io.prmalloc.internal.planner;
 
 import java.util.concurrent.CancellationException;
 
-/** Lets a planner be stopped from outside. Threading: any thread. */
+/** Stops a planner whose thread was interrupted. Threading: any thread. */
 final class Interrupts {
 
   private Interrupts() {}

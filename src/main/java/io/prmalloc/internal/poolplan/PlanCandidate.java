@@ -7,7 +7,7 @@ import io.prmalloc.kept.KeptPool;
  *
  * <p>Threading: immutable.
  *
- * @param name what people call it
+ * @param name its name in reports
  * @param pool the plan, and how many blocks each bin needs
  * @param bytes about how many bytes its arena has
  */

@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Runs the collected steps through the pool's own choices, on paper, and finds out how many blocks
- * the plan lacks.
+ * Simulates the collected steps with the pool's own rules, and finds how many blocks the plan
+ * lacks.
  *
  * <p>Threading: not safe; for one use.
  */

@@ -15,7 +15,8 @@ import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 
 /**
- * Equal blocks: the slots of a slab. What was just closed is ready in front of a stack of the rest.
+ * Equal blocks: the slots of a slab. Slots that were just closed are in the free index (the front),
+ * the others on a lock-free stack.
  *
  * <p>Threading: any thread.
  */

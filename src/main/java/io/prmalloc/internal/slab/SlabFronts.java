@@ -8,7 +8,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * Where small requests look first: the front of the slab that serves a size class, by stripe.
+ * The free indexes in which small requests look first: that of the slab which serves a size class,
+ * by stripe.
  *
  * <p>Threading: any thread.
  */

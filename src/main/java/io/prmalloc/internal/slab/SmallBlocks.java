@@ -10,8 +10,8 @@ import io.prmalloc.internal.freelist.PooledBlock;
 import java.util.Arrays;
 
 /**
- * Small requests: up to 32 KiB, from slabs by size class, outside plan and statistics. DeepRec
- * sends these to malloc, which on the JVM is a native call and a header that somebody must look up.
+ * Serves requests of up to 32 KiB from slabs by size class, outside plan and statistics. DeepRec
+ * passes these to malloc, which on the JVM would be a native call.
  *
  * <p>Threading: any thread.
  */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What steps of one kind or structure have counted, also of arenas that are gone.
+ * The counters of the steps of one kind or structure, including those of arenas that are gone.
  *
  * <p>Threading: the adders any thread; the rest under the lock of the owner.
  */

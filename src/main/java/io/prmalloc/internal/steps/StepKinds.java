@@ -9,7 +9,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The kinds of steps that are kept in mind, each with a key of its own.
+ * The kinds of steps that the pool remembers, each with a key of its own.
  *
  * <p>Threading: any thread.
  */

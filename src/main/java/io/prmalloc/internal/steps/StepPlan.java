@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Where every request of a step that repeats lies in its arena, and what must be free before it may
+ * The place of every request of a step in its arena, and the blocks that must be free before it may
  * be served.
  *
  * <p>Threading: immutable.

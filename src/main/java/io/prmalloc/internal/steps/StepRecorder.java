@@ -4,7 +4,7 @@ import io.prmalloc.internal.steps.StepPlan.Recording;
 import java.util.Arrays;
 
 /**
- * The requests of one step in their order, and when each came back.
+ * The requests of one step in their order, and when each was released.
  *
  * <p>Threading: any thread.
  */

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What a model computes, as far as memory goes: tensors, and nodes in the order they run.
+ * A model, as far as it concerns memory: tensors, and nodes in the order they run.
  *
  * <p>An index is a tensor's place in {@link #tensors}; −1 stands for an optional tensor that is
  * absent. A graph that could be made is sound: every index has its tensor, no tensor is produced

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Finds the first place where lists are no graph.
+ * Finds the first place where lists do not form a graph.
  *
  * <p>Threading: one thread at a time.
  */

@@ -3,8 +3,8 @@ package io.prmalloc.plan.arena;
 import java.io.Serial;
 
 /**
- * Lists that are no graph: an index that no tensor has, a tensor produced twice, one that is read
- * and never produced. The message starts with the place.
+ * Thrown where lists do not form a graph: an index that no tensor has, a tensor produced twice, one
+ * that is read and never produced. The message starts with the place.
  *
  * <p>Threading: immutable.
  */

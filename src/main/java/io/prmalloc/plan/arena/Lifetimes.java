@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * From which node to which each tensor of a graph lives.
+ * The lifetimes of a graph's tensors, as first and last node.
  *
  * <p>Threading: immutable.
  */

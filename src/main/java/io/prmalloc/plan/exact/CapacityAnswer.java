@@ -3,7 +3,7 @@ package io.prmalloc.plan.exact;
 import java.util.Objects;
 
 /**
- * Whether tensors fit a capacity.
+ * The answer to whether tensors fit a capacity.
  *
  * <p>Threading: immutable.
  *

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * Looks for a plan of at most some capacity, by trying what can come next and going back.
+ * Searches for a plan of at most a given capacity, by backtracking.
  *
  * <p>Threading: not safe.
  */

@@ -4,7 +4,7 @@ import io.prmalloc.plan.OffsetsAssignment;
 import java.util.Objects;
 
 /**
- * The best plan that was found, and what is known of better ones.
+ * The best plan that was found, and a lower bound for better ones.
  *
  * <p>Threading: immutable.
  *

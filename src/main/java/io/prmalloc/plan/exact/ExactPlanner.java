@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /**
- * Looks for the smallest plan by offsets there is, for as long as it may.
+ * Searches for the smallest plan of offsets, within a limit of time or steps.
  *
  * <pre>{@code
  * ExactPlan plan =

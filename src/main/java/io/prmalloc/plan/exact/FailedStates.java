@@ -1,7 +1,7 @@
 package io.prmalloc.plan.exact;
 
 /**
- * States of a search that are known to lead nowhere, as many as there is place for.
+ * A bounded set of states of a search that are known to have no solution.
  *
  * <p>Threading: not safe.
  */

@@ -8,8 +8,8 @@ import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 
 /**
- * One thread's plans by best fit, where there are too many tensors for a {@link SearchWorker}, or
- * it would take long.
+ * One thread that makes plans by best fit, used if there are too many tensors for a {@link
+ * SearchWorker}.
  *
  * <p>Threading: one thread; what is shared is the incumbent.
  */

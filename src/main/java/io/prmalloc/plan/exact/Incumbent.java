@@ -1,7 +1,7 @@
 package io.prmalloc.plan.exact;
 
 /**
- * The best plan so far and what is known of better ones, for all threads that search, and when they
+ * The best plan so far and the lower bound, shared by all threads that search; also says when they
  * are to stop.
  *
  * <p>Threading: safe.

@@ -1,7 +1,8 @@
 package io.prmalloc.plan.exact;
 
 /**
- * For every tensor those that share a section with it, and for every section the tensors alive.
+ * For every tensor the tensors that share a section with it, and for every section the tensors that
+ * are alive.
  *
  * <p>Threading: immutable.
  */

@@ -3,7 +3,7 @@ package io.prmalloc.plan.exact;
 import java.util.Arrays;
 
 /**
- * What is placed and how low all else can lie, with a way back.
+ * The placed tensors and the lowest possible offset of the others; changes can be undone.
  *
  * <p>Threading: not safe.
  */

@@ -1,7 +1,7 @@
 package io.prmalloc.plan.exact;
 
 /**
- * Which capacity a thread tries next, and for how many steps.
+ * Chooses the capacity that a thread tries next, and for how many steps.
  *
  * <p>Threading: one thread; the incumbent may change meanwhile.
  */

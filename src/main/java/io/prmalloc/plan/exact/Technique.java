@@ -1,8 +1,8 @@
 package io.prmalloc.plan.exact;
 
 /**
- * A way of the {@link ExactPlanner} to search less. Each can be left out: answers stay right, and
- * mostly take longer.
+ * A technique by which the {@link ExactPlanner} searches less. Each can be left out: answers stay
+ * right, and mostly take longer.
  *
  * <p>Threading: immutable.
  */

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * In which order tensors are placed, and which gaps they may use.
+ * The order in which tensors are placed, and the gaps that they may use.
  *
  * <p>Threading: immutable.
  */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * How to look for a better order.
+ * The settings of a search for a better order.
  *
  * <p>Threading: immutable.
  *

@@ -1,7 +1,7 @@
 package io.prmalloc.plan.heuristic;
 
 /**
- * Is told how a search goes, and may end it.
+ * Is told of the progress of a search, and may end it.
  *
  * <p>Threading: called by the thread that searches.
  */
