@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code arena}: where the arena planner puts a graph's tensors.
+ * {@code arena}: places a graph's tensors by the arena planner.
  *
  * <p>Threading: one thread.
  */

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code convert}: a trace in another format.
+ * {@code convert}: writes a trace in another format.
  *
  * <p>Threading: one thread.
  */

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code learn}: what the lifetime policies make of equal steps.
+ * {@code learn}: shows the plans that the lifetime policies make for equal steps.
  *
  * <p>Threading: one thread.
  */

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code plan}: where static planners put the tensors of a step.
+ * {@code plan}: places the tensors of a step by static planners.
  *
  * <p>Threading: one thread.
  */

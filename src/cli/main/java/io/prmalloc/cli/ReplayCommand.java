@@ -44,7 +44,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code replay}: a trace through real allocators.
+ * {@code replay}: runs a trace on real allocators.
  *
  * <p>Threading: one thread.
  */

@@ -17,7 +17,7 @@ import java.util.Map;
 
 /**
  * Runs one allocator of a replay in a JVM of its own: the same command with the same flags, told to
- * run that allocator only and to print what came out. So what the process has in memory is this
+ * run that allocator only and to print the result. So the memory of the process is this
  * allocator's, and jemalloc or mimalloc can take malloc's place there.
  *
  * <p>Threading: one thread.

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code simulate}: what a step needs with the reference allocators, and at least.
+ * {@code simulate}: computes what a step needs with the reference allocators, and at least.
  *
  * <p>Threading: one thread.
  */

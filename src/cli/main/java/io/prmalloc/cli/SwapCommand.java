@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code swap}: a training step whose feature maps wait on a disk.
+ * {@code swap}: simulates a training step whose feature maps are kept on a disk.
  *
  * <p>Threading: one thread.
  */

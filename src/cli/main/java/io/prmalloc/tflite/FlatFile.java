@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The bytes of a FlatBuffers file, and the checks that stand between them and us.
+ * The bytes of a FlatBuffers file, and the checks before they are used.
  *
  * <p>Threading: one thread at a time.
  */

@@ -3,8 +3,8 @@ package io.prmalloc.tflite;
 import java.io.Serial;
 
 /**
- * A file is no model of TensorFlow Lite, or describes no graph. The message reads {@code file:
- * place: what} and is complete by itself.
+ * Thrown where a file is no model of TensorFlow Lite, or describes no graph. The message reads
+ * {@code file: place: what} and is complete by itself.
  *
  * <p>Threading: immutable.
  */

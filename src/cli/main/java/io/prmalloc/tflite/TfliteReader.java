@@ -19,11 +19,11 @@ import java.util.List;
 /**
  * Reads a model of TensorFlow Lite as a graph.
  *
- * <p>What each tensor becomes is what TensorFlow Lite's interpreter makes of it: one whose buffer
- * has data is {@link TensorKind#CONSTANT}, a variable {@link TensorKind#PERSISTENT}, a string or a
- * handle {@link TensorKind#DYNAMIC} with 0 bytes, every other {@link TensorKind#ARENA} with the
- * bytes of its shape, in which an unknown dimension counts 1. A tensor of no bytes that nothing
- * produces is a constant too. Scratch memory of operators is not in such files.
+ * <p>Tensors become what TensorFlow Lite's interpreter makes of them: one whose buffer has data is
+ * {@link TensorKind#CONSTANT}, a variable {@link TensorKind#PERSISTENT}, a string or a handle
+ * {@link TensorKind#DYNAMIC} with 0 bytes, every other {@link TensorKind#ARENA} with the bytes of
+ * its shape, in which an unknown dimension counts 1. A tensor of no bytes that nothing produces is
+ * a constant too. Scratch memory of operators is not in such files.
  *
  * <p>Threading: any thread.
  */

@@ -14,8 +14,8 @@ import java.util.Set;
 /**
  * Reads the {@code mnn} format: a directory of profiler files.
  *
- * <p>What a file says by itself is checked here; whether the parts fit together, here as far as
- * lengths and scratch ids go, and in {@link MnnProfile#toTrace} as far as lives and sizes go.
+ * <p>Each file is checked here, and that lengths and scratch ids of the files agree. {@link
+ * MnnProfile#toTrace} checks that lives and sizes agree.
  *
  * <p>Threading: any thread.
  */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What one step of a program allocates and releases, in order.
+ * The allocations and releases of one step of a program, in order.
  *
  * <p>Every allocation is a tensor, numbered from 0 in the order of allocation, and has an id, which
  * is what the file calls it: an id may come again once its tensor is released, and is another

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A trace that is to be written in another format, and what that format cannot hold of it.
+ * A trace that is to be written in another format, and the content that the format cannot hold.
  *
  * <p>Threading: immutable.
  */

@@ -3,8 +3,8 @@ package io.prmalloc.trace;
 import java.io.Serial;
 
 /**
- * A trace file does not hold what its format asks for. The message reads {@code file:line: what} or
- * {@code file: entry: what} and is complete by itself.
+ * Thrown where a trace file does not follow its format. The message reads {@code file:line: what}
+ * or {@code file: entry: what} and is complete by itself.
  *
  * <p>Threading: immutable.
  */

@@ -6,7 +6,7 @@ import io.prmalloc.plan.heuristic.SearchWatch;
 import java.util.Optional;
 
 /**
- * What the strategy {@code heuristic} is told.
+ * The options of the strategy {@code heuristic}.
  *
  * <p>Threading: immutable.
  *

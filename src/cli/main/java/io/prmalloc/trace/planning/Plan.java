@@ -8,7 +8,7 @@ import io.prmalloc.trace.TensorLifetimes;
 import java.util.Optional;
 
 /**
- * What a strategy answered.
+ * The answer of a strategy.
  *
  * <p>Threading: immutable.
  */

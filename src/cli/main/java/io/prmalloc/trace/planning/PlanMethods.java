@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The strategies there are.
+ * The list of strategies.
  *
  * <p>Threading: any thread.
  */

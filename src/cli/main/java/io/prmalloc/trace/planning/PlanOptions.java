@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What every strategy is told.
+ * The options of every strategy.
  *
  * <p>Threading: immutable.
  *

@@ -3,8 +3,7 @@ package io.prmalloc.trace.replay;
 /**
  * Runs traffic through allocators, and measures each from its first step on.
  *
- * <p>What the process has in memory says something of an allocator only where the process has run
- * no other.
+ * <p>The memory of the process is that of the allocator only if the process has run no other.
  *
  * <p>Threading: any thread, but not two at the same time in one process.
  */

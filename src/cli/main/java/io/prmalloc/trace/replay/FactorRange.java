@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay;
 
 /**
- * From which factor to which the sizes of steps vary.
+ * The range of factors by which the sizes of steps vary.
  *
  * <p>Threading: immutable.
  *

@@ -13,8 +13,8 @@ import java.util.Map;
 import org.agrona.collections.IntArrayList;
 
 /**
- * What a live allocator was asked for, as it was: sizes, steps, threads, and who released what. A
- * recording, in a form that can be run.
+ * A recording in a form that can be run: the sizes, steps and threads of a live allocator's
+ * requests, and which thread released what.
  *
  * <p>Of steps within steps of the same thread the outermost counts. What is still allocated at the
  * end of the recording is released there, by the thread that allocated it, and steps that are open

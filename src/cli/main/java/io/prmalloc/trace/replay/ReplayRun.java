@@ -3,7 +3,7 @@ package io.prmalloc.trace.replay;
 import java.util.Optional;
 
 /**
- * What came out of replaying a trace through one allocator: it was skipped, or it failed, or it was
+ * The result of replaying a trace on one allocator: it was skipped, or it failed, or it was
  * measured.
  *
  * <p>Threading: immutable.

@@ -20,7 +20,7 @@ import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * Replays a trace for real, one allocator after the other, and measures what a step costs.
+ * Replays a trace on one allocator after the other, and measures the cost of a step.
  *
  * <p>Threading: any thread, but not two at the same time in one process: they would disturb each
  * other's figures.

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Runs one trace after the other through one pool, as when the traffic of a server changes, and
- * tells how the pool takes it.
+ * reports how the pool adapts.
  *
  * <p>Threading: any thread, but not two at the same time in one process.
  */

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Shows how pools took shifting traffic, to people or to programs.
+ * Shows how pools served shifting traffic, to people or to programs.
  *
  * <p>Threading: immutable.
  *

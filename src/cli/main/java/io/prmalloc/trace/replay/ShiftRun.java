@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What came out of shifting traffic: it failed, or there is a phase for each trace.
+ * The result of shifting traffic: it failed, or there is a phase for each trace.
  *
  * <p>Threading: immutable.
  *

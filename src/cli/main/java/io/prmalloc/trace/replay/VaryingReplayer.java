@@ -11,9 +11,9 @@ import java.util.Objects;
  * Runs steps that vary through one allocator, and measures from the first step on what a step costs
  * and what the process has in memory.
  *
- * <p>Nothing is run beforehand: the first steps pay for a JIT that knows nothing, for an allocator
- * that has nothing, and for a pool that learns, as they do in a server. What the process has in
- * memory says something of an allocator only where the process has run no other.
+ * <p>Nothing is run beforehand: the first steps include the time of the JIT, of an allocator that
+ * starts empty, and of a pool that learns, as in a server. The memory of the process is that of the
+ * allocator only if the process has run no other.
  *
  * <p>Threading: any thread, but not two at the same time in one process.
  */

@@ -18,7 +18,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What one step needs: with the reference allocators, by the offline placement, and at least.
+ * The memory that one step needs: with the reference allocators, by the offline placement, and at
+ * least.
  *
  * <p>Threading: immutable.
  *

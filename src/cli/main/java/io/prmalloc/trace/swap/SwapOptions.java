@@ -5,7 +5,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * How a step is swapped.
+ * The options of swapping a step.
  *
  * <p>Threading: immutable.
  *

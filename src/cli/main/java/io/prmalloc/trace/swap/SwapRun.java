@@ -1,7 +1,7 @@
 package io.prmalloc.trace.swap;
 
 /**
- * What a simulated step came to.
+ * The result of a simulated step.
  *
  * <p>Threading: immutable.
  *

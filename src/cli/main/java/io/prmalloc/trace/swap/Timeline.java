@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When what happened in a simulated step.
+ * The events of a simulated step, with their times.
  *
  * <p>Threading: one thread at a time; what its accessors return is not written any more.
  */

@@ -1,7 +1,7 @@
 package io.prmalloc.trace.swap;
 
 /**
- * What becomes of a feature map between the forward and the backward pass.
+ * The treatment of a feature map between the forward and the backward pass.
  *
  * <p>Threading: immutable.
  */

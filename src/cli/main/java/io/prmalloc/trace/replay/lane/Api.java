@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay.lane;
 
 /**
- * Through which face of our own allocators a replay goes. Others have only addresses.
+ * The API of our own allocators that a replay uses. Other allocators have only addresses.
  *
  * <p>Threading: immutable.
  */

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 
 /**
- * What a Java program has without us: a direct byte buffer for each tensor, freed at once rather
- * than by the collector.
+ * The memory of a Java program without this library: a direct byte buffer for each tensor, freed at
+ * once rather than by the collector.
  *
  * <p>Threading: one thread at a time.
  */

@@ -3,7 +3,7 @@ package io.prmalloc.trace.replay.lane;
 import io.prmalloc.trace.replay.ShiftPhase;
 
 /**
- * What a pool has counted, and what it has reserved.
+ * The counters of a pool, and the bytes it has reserved.
  *
  * <p>Threading: immutable.
  *

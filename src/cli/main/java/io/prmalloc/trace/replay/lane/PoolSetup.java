@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a replay tells the pool beyond its defaults.
+ * The settings that a replay gives to the pool beyond its defaults.
  *
  * <p>Threading: immutable.
  *
