@@ -23,6 +23,8 @@ final class CapacitySearch {
   //
   // A state that failed is remembered by what is unplaced and the floors. That it failed while some
   // tensors slept does not matter: those had failed in a state before, where as much was possible.
+  // So is the plan of a part that was cut off: when another part fails and they all come again, or
+  // the same ones come in a later run, it is there already.
 
   /** How a search ended. */
   enum Result {
@@ -42,6 +44,7 @@ final class CapacitySearch {
   private final SearchState state;
   private final BranchChooser chooser;
   private final FailedStates failed;
+  private final SolvedParts solved = new SolvedParts();
   private final boolean decomposes;
   private final boolean sleeps;
   private final boolean fewest;
@@ -128,7 +131,7 @@ final class CapacitySearch {
       while (end < to && (!decomposes || state.isCrossed(end))) {
         end++;
       }
-      if (!search(firstIn(section), section, end)) {
+      if (!search(firstIn(section), section, end, section > from || end < to)) {
         state.undo(mark);
         return false;
       }
@@ -146,7 +149,12 @@ final class CapacitySearch {
     return tensor;
   }
 
-  private boolean search(int head, int from, int to) {
+  /**
+   * Places a component, or leaves the state as it was or worse.
+   *
+   * @param isPart whether it was cut off from others
+   */
+  private boolean search(int head, int from, int to, boolean isPart) {
     steps++;
     if (steps > maxSteps
         || ((problem.count() > LARGE || steps % CHECK_EVERY == 0) && isOver.getAsBoolean())) {
@@ -162,8 +170,20 @@ final class CapacitySearch {
       if (failed.contains(one, other)) {
         return false;
       }
+      int[] known = isPart ? solved.get(one, other) : SolvedParts.UNKNOWN;
+      if (known.length > 0) {
+        // Whether the state sees that there is room does not matter: the plan says so.
+        for (int tensor : known) {
+          state.place(tensor);
+        }
+        return true;
+      }
     }
+    int placedBefore = state.placedCount();
     if (chooser.choose(head, from, to, fewest && order.looksAtSections()) && tryAll(from, to)) {
+      if (remembers && isPart) {
+        solved.put(one, other, state.placedSince(placedBefore));
+      }
       return true;
     }
     if (remembers && !givenUp) {

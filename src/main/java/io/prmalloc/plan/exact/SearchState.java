@@ -59,6 +59,10 @@ final class SearchState {
   private long[] trailValues = new long[1024];
   private int trailLength;
 
+  // Placed tensors as they came.
+  private final int[] inOrder;
+  private int placedCount;
+
   private int failedSection;
 
   /**
@@ -74,6 +78,7 @@ final class SearchState {
     int sections = problem.sectionCount();
     floors = new long[count];
     placed = new boolean[count];
+    inOrder = new int[count];
     asleep = new boolean[count];
     unplacedIn = new int[sections];
     across = new int[sections];
@@ -173,6 +178,16 @@ final class SearchState {
     return trailLength;
   }
 
+  /** How many tensors are placed. */
+  int placedCount() {
+    return placedCount;
+  }
+
+  /** The tensors that were placed since there were so many, in that order. */
+  int[] placedSince(int earlierCount) {
+    return Arrays.copyOfRange(inOrder, earlierCount, placedCount);
+  }
+
   /**
    * Places a tensor on its floor.
    *
@@ -183,6 +198,7 @@ final class SearchState {
     int last = problem.last(tensor);
     long size = problem.size(tensor);
     placed[tensor] = true;
+    inOrder[placedCount++] = tensor;
     next[previous[tensor]] = next[tensor];
     previous[next[tensor]] = previous[tensor];
     limits.add(first, last, size);
@@ -330,6 +346,7 @@ final class SearchState {
     int first = problem.first(tensor);
     int last = problem.last(tensor);
     placed[tensor] = false;
+    placedCount--;
     next[previous[tensor]] = tensor;
     previous[next[tensor]] = tensor;
     limits.add(first, last, -problem.size(tensor));

@@ -14,13 +14,16 @@ final class Targets {
   //
   // Attempts take 1, 1, 2, 1, 1, 2, 4, 1, … times a base of steps (Luby, Sinclair, Zuckerman 1993):
   // whatever is the best length for an instance, that costs little more than knowing it. Where
-  // nothing is to be found, the long ones come to an end at last and prove it.
+  // nothing is to be found, the long ones come to an end at last and prove it. Most plans are found
+  // with hardly a step back or not for long, so the base is a step per tensor and few to spare; of
+  // thousands of tensors some always need a step back.
 
   private static final int BOUND_EVERY = 3;
   private static final double HALF = 0.5;
   private static final double LOWER = 0.3;
   private static final double CLOSE = 0.97;
-  private static final int MIN_BASE = 2000;
+  private static final int SPARE_STEPS = 200;
+  private static final int FEW_TENSORS = 2000;
 
   private final Problem problem;
   private final Incumbent incumbent;
@@ -42,7 +45,8 @@ final class Targets {
     this.incumbent = incumbent;
     this.turn = turn;
     this.restarts = restarts;
-    base = Math.max(MIN_BASE, 2L * problem.count());
+    long count = problem.count();
+    base = count + (count < FEW_TENSORS ? SPARE_STEPS : count);
   }
 
   /** The capacity of the next attempt, from the lower bound to below the best plan. */

@@ -7,7 +7,10 @@ package io.prmalloc.plan.exact;
  * <p>Threading: immutable.
  */
 public enum Technique {
-  /** A state of the search that had no plan is remembered, and not searched again. */
+  /**
+   * A state of the search that had no plan is remembered, and not searched again; nor is a part
+   * with a plan.
+   */
   FAILED_STATES,
 
   /**
