@@ -2,6 +2,7 @@ package io.prmalloc;
 
 import com.sun.jna.Pointer;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
+import io.prmalloc.contract.MinimalAllocator;
 import io.prmalloc.element.ElementTypes;
 import io.prmalloc.element.TypedAllocation;
 import io.prmalloc.internal.block.Block;

@@ -3,20 +3,20 @@ package io.prmalloc;
 import java.util.OptionalLong;
 
 /** Counts how often a sub-allocator says no. */
-final class CountingSource implements SubAllocator {
+public final class CountingSource implements SubAllocator {
 
   private final SubAllocator source;
   private int refused;
 
-  CountingSource(SubAllocator source) {
+  public CountingSource(SubAllocator source) {
     this.source = source;
   }
 
-  synchronized int refused() {
+  public synchronized int refused() {
     return refused;
   }
 
-  synchronized void awaitRefused(int count) throws InterruptedException {
+  public synchronized void awaitRefused(int count) throws InterruptedException {
     while (refused < count) {
       wait();
     }

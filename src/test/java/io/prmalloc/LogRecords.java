@@ -31,7 +31,7 @@ public final class LogRecords implements AutoCloseable {
       };
 
   /** Of the {@link AllocationLog}. */
-  LogRecords() {
+  public LogRecords() {
     this(AllocationLog.LOGGER_NAME);
   }
 
@@ -43,7 +43,7 @@ public final class LogRecords implements AutoCloseable {
     logger.addHandler(handler);
   }
 
-  void off() {
+  public void off() {
     logger.setLevel(Level.INFO);
   }
 

@@ -7,14 +7,14 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 
 /** A pool for each test that plans steps on the thread that ends them. */
-abstract class PlannedStepsPool {
+public abstract class PlannedStepsPool {
 
-  static final int KIB = 1024;
+  public static final int KIB = 1024;
 
   final SubAllocator source = SubAllocator.direct();
-  TensorPoolAllocator pool = builder().build();
+  public TensorPoolAllocator pool = builder().build();
 
-  final TensorPoolBuilder builder() {
+  public final TensorPoolBuilder builder() {
     return TensorPoolAllocator.builder()
         .subAllocator(source)
         .executor(Runnable::run)

@@ -8,45 +8,45 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.List;
 
 /** A pool that is there, warm or not, and what is left of it. */
-abstract class PoolTests {
+public abstract class PoolTests {
 
-  static final int KIB = 1024;
-  static final int MIB = 1 << 20;
+  protected static final int KIB = 1024;
+  protected static final int MIB = 1 << 20;
 
-  final SubAllocator source = SubAllocator.direct();
+  protected final SubAllocator source = SubAllocator.direct();
 
-  static TensorPoolBuilder builder(SubAllocator source) {
+  protected static TensorPoolBuilder builder(SubAllocator source) {
     return TensorPoolAllocator.builder()
         .subAllocator(source)
         .planner(Steps.planner(1))
         .executor(Runnable::run);
   }
 
-  TensorPoolAllocator pool() {
+  protected TensorPoolAllocator pool() {
     return builder(source).build();
   }
 
   /** A pool that serves from a plan with one block for each size, header included. */
-  TensorPoolAllocator pooling(long... totals) {
+  protected TensorPoolAllocator pooling(long... totals) {
     TensorPoolAllocator pool = pool();
     Pools.learn(pool, totals);
     assertTrue(pool.isPooling());
     return pool;
   }
 
-  static void step(TensorPoolAllocator pool, Runnable work) {
+  protected static void step(TensorPoolAllocator pool, Runnable work) {
     ScopedMemoryCollector step = pool.collect();
     work.run();
     step.close();
   }
 
-  void closeAndCheck(TensorPoolAllocator pool) {
+  protected void closeAndCheck(TensorPoolAllocator pool) {
     assertEquals(0, pool.stats().bytesInUse());
     pool.close();
     assertEquals(0, source.bytesReserved());
   }
 
-  static void assertCounts(
+  protected static void assertCounts(
       TensorPoolAllocator pool, long hits, long misses, long nullBins, long small, long unpooled) {
     PoolStats stats = pool.poolStats();
     assertEquals(

@@ -21,6 +21,7 @@ import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.pool.process.LimitedPoolMain;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,7 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import io.prmalloc.internal.arena.Buffer;
 import io.prmalloc.internal.block.PoolObserver;
-import io.prmalloc.pool.JcstressTest;
+import io.prmalloc.pool.race.JcstressTest;
 import java.util.concurrent.ThreadLocalRandom;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -3,7 +3,7 @@ package io.prmalloc.internal.freelist;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import io.prmalloc.internal.arena.Buffer;
-import io.prmalloc.pool.JcstressTest;
+import io.prmalloc.pool.race.JcstressTest;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

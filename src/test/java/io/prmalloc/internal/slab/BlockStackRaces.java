@@ -9,7 +9,7 @@ import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.pool.JcstressTest;
+import io.prmalloc.pool.race.JcstressTest;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

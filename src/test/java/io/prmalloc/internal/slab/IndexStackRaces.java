@@ -2,7 +2,7 @@ package io.prmalloc.internal.slab;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
-import io.prmalloc.pool.JcstressTest;
+import io.prmalloc.pool.race.JcstressTest;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
