@@ -30,7 +30,11 @@ final class OrderPlacer {
   //    with the new tensor; if there is none, the gap has no end. The search upwards stops where
   //    the gap would exceed the best so far.
   //
-  // Cost: n²/2 tests for overlap, all in arrays of numbers and without a branch, and little else.
+  // Who is alive with the new tensor is found in one of two ways, with the same answer. Where many
+  // are, all placed tensors are tested: n²/2 tests, in arrays of numbers and without a branch.
+  // Where
+  // few of many are, a tree over the tensors by first task, which knows the latest last task of the
+  // placed ones below each node, leads to them; they are then sorted by offset.
   //
   // An order that differs from the last one only from some position on is placed from there: what
   // lies before it lies as before. And who only wants to know whether the total stays below a limit
@@ -42,6 +46,12 @@ final class OrderPlacer {
 
   private static final long NO_END = Long.MAX_VALUE;
 
+  /** How many tests for overlap take as long as finding one tensor in the tree and sorting it. */
+  private static final int TESTS_PER_FOUND = 32;
+
+  private static final int LEAST_WITH_TREE = 1000;
+  private static final int NOT_PLACED = -1;
+
   private final int count;
   private final boolean seesGround;
   private final long[] sizes;
@@ -52,6 +62,8 @@ final class OrderPlacer {
   // The placed tensors by offset; no two lie at the same one and share a task.
   private final int[] placed;
   private int placedCount;
+  // Instead of them, where few are alive at once; else null.
+  private final LivesTree tree;
   // The order that was placed, and where each tensor stands in it.
   private final int[] order;
   private final int[] ranks;
@@ -64,11 +76,116 @@ final class OrderPlacer {
   private final int[] depthChanges;
 
   /**
+   * The placed tensors, to be asked for those that are alive in some tasks.
+   *
+   * <p>Threading: not safe.
+   */
+  private final class LivesTree {
+    // A heap of 2 · leaves − 1 nodes from 1 on; leaf i is the tensor that is i-th by first task.
+    private final int[] byFirst;
+    private final int[] places;
+    private final int[] firstTasks;
+    private final int leaves;
+    private final int[] latest;
+    // Offset and rank in one number.
+    private final long[] sorted;
+    private final int rankBits;
+    private final int alignmentShift;
+    private int found;
+
+    LivesTree(int rankBits, int alignmentShift) {
+      this.rankBits = rankBits;
+      this.alignmentShift = alignmentShift;
+      long[] keys = new long[count];
+      for (int i = 0; i < count; i++) {
+        keys[i] = (long) firsts[i] << 32 | i;
+      }
+      Arrays.sort(keys);
+      byFirst = new int[count];
+      places = new int[count];
+      firstTasks = new int[count];
+      for (int i = 0; i < count; i++) {
+        byFirst[i] = (int) keys[i];
+        places[byFirst[i]] = i;
+        firstTasks[i] = firsts[byFirst[i]];
+      }
+      leaves = Math.max(1, Integer.highestOneBit(2 * count - 1));
+      latest = new int[2 * leaves];
+      Arrays.fill(latest, NOT_PLACED);
+      sorted = new long[count];
+    }
+
+    private void set(int tensor, int last) {
+      int node = leaves + places[tensor];
+      latest[node] = last;
+      for (node >>= 1; node > 0; node >>= 1) {
+        latest[node] = Math.max(latest[2 * node], latest[2 * node + 1]);
+      }
+    }
+
+    /** Writes who is alive with a tensor to {@link #alive}, by offset, then by rank. */
+    private int collectAlive(int tensor) {
+      found = 0;
+      int end = upperBound(lasts[tensor]);
+      if (end > 0) {
+        collect(1, 0, leaves, end, firsts[tensor]);
+      }
+      for (int i = 0; i < found; i++) {
+        sorted[i] = offsets[alive[i]] >> alignmentShift << rankBits | ranks[alive[i]];
+      }
+      Arrays.sort(sorted, 0, found);
+      for (int i = 0; i < found; i++) {
+        alive[i] = order[(int) sorted[i] & ((1 << rankBits) - 1)];
+      }
+      return found;
+    }
+
+    /** How many tensors begin at a task or before it. */
+    private int upperBound(int task) {
+      int from = 0;
+      int to = count;
+      while (from < to) {
+        int middle = (from + to) >>> 1;
+        if (firstTasks[middle] <= task) {
+          from = middle + 1;
+        } else {
+          to = middle;
+        }
+      }
+      return from;
+    }
+
+    private void collect(int node, int start, int length, int end, int least) {
+      if (start >= end || latest[node] < least) {
+        return;
+      }
+      if (length == 1) {
+        alive[found++] = byFirst[start];
+        return;
+      }
+      int half = length / 2;
+      collect(2 * node, start, half, end, least);
+      collect(2 * node + 1, start + half, half, end, least);
+    }
+  }
+
+  /**
    * @param seesGround whether the gap below the first tensor of a task is a candidate
    * @param alignment what sizes are rounded up to, a power of two
    * @throws IllegalArgumentException if the rounded sizes together pass 2^63 − 1
    */
   OrderPlacer(List<TensorUsageRecord> records, boolean seesGround, long alignment) {
+    this(records, seesGround, alignment, LEAST_WITH_TREE);
+  }
+
+  /**
+   * As {@link #OrderPlacer(List, boolean, long)}.
+   *
+   * @param leastWithTree how many tensors it takes to look for them in a tree where few are alive
+   *     at once; 0 for any number, however many are alive
+   */
+  OrderPlacer(
+      List<TensorUsageRecord> records, boolean seesGround, long alignment, int leastWithTree) {
     this.count = records.size();
     this.seesGround = seesGround;
     sizes = new long[count];
@@ -105,6 +222,30 @@ final class OrderPlacer {
     alive = new int[count];
     enders = new int[count];
     depthChanges = new int[distinct + 1];
+    // The key of a tensor, which is an offset and a rank, must fit 63 bits.
+    int rankBits = Integer.SIZE - Integer.numberOfLeadingZeros(count);
+    int alignmentShift = Long.numberOfTrailingZeros(alignment);
+    boolean suits =
+        sum >> alignmentShift < 1L << (Long.SIZE - 1 - rankBits)
+            && (leastWithTree == 0 || (count >= leastWithTree && areFewAlive()));
+    tree = suits ? new LivesTree(rankBits, alignmentShift) : null;
+  }
+
+  private boolean areFewAlive() {
+    // By task: how many were born up to it, and how many died before it.
+    int[] born = new int[depthChanges.length];
+    int[] dead = new int[depthChanges.length];
+    for (int i = 0; i < count; i++) {
+      born[firsts[i]]++;
+      dead[lasts[i] + 1]++;
+    }
+    Arrays.parallelPrefix(born, Integer::sum);
+    Arrays.parallelPrefix(dead, Integer::sum);
+    long found = 0;
+    for (int i = 0; i < count; i++) {
+      found += born[lasts[i]] - dead[firsts[i]];
+    }
+    return found * TESTS_PER_FOUND < (long) count * count;
   }
 
   /** A size rounded up; negative if that passes 2^63 − 1. */
@@ -169,6 +310,13 @@ final class OrderPlacer {
   }
 
   private void keepFirst(int same) {
+    if (tree != null) {
+      for (int i = same; i < doneCount; i++) {
+        tree.set(order[i], NOT_PLACED);
+      }
+      doneCount = same;
+      return;
+    }
     int kept = 0;
     for (int i = 0; i < placedCount; i++) {
       if (ranks[placed[i]] < same) {
@@ -180,6 +328,10 @@ final class OrderPlacer {
   }
 
   private void insert(int tensor) {
+    if (tree != null) {
+      tree.set(tensor, lasts[tensor]);
+      return;
+    }
     int from = 0;
     int to = placedCount;
     while (from < to) {
@@ -197,6 +349,9 @@ final class OrderPlacer {
 
   /** Those of the placed tensors that are alive with a tensor go to {@link #alive}, by offset. */
   private int collectAlive(int tensor) {
+    if (tree != null) {
+      return tree.collectAlive(tensor);
+    }
     int last = lasts[tensor] + 1;
     int first = firsts[tensor] - 1;
     int found = 0;

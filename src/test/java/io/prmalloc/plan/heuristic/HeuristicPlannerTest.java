@@ -84,7 +84,9 @@ class HeuristicPlannerTest {
         order[other] = moved;
       }
       boolean seesGround = random.nextBoolean();
-      OrderPlacer placer = new OrderPlacer(records, seesGround, 64);
+      // With a tree, and without.
+      OrderPlacer placer =
+          new OrderPlacer(records, seesGround, 64, seed % 2 == 0 ? 0 : Integer.MAX_VALUE);
 
       placer.place(order, Long.MAX_VALUE);
 
@@ -100,7 +102,9 @@ class HeuristicPlannerTest {
       SplittableRandom random = new SplittableRandom(seed);
       List<TensorUsageRecord> records = random(random);
       boolean seesGround = random.nextBoolean();
-      OrderPlacer placer = new OrderPlacer(records, seesGround, 64);
+      // With a tree, and without.
+      OrderPlacer placer =
+          new OrderPlacer(records, seesGround, 64, seed % 2 == 0 ? 0 : Integer.MAX_VALUE);
       int[] order = PlacementOrder.SIZE.sort(records, 64);
       for (int i = 0; i < 30; i++) {
         int from = random.nextInt(order.length);
@@ -123,6 +127,26 @@ class HeuristicPlannerTest {
           assertTrue(answer > limit, "seed " + seed);
         }
       }
+    }
+  }
+
+  /** So many that the placer takes a tree by itself, of which few are alive at once. */
+  @Test
+  void shouldPlaceTheSameWhenATreeIsUsed() {
+    SplittableRandom random = new SplittableRandom(1);
+    List<TensorUsageRecord> records = new ArrayList<>();
+    for (int i = 0; i < 3000; i++) {
+      int first = random.nextInt(3000);
+      int length = random.nextInt(20) == 0 ? 300 : 20;
+      records.add(
+          new TensorUsageRecord(random.nextInt(5000), first, first + random.nextInt(1, length)));
+    }
+    for (PlacementOrder order : PlacementOrder.values()) {
+      OrderPlacer placer = new OrderPlacer(records, order.seesGround(), 64, Integer.MAX_VALUE);
+      placer.place(order.sort(records, 64), Long.MAX_VALUE);
+
+      assertArrayEquals(
+          placer.offsets(), HeuristicPlanner.assignOffsets(records, order, 1).offsets());
     }
   }
 
