@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -109,6 +110,32 @@ class MemoryStrategyTest {
     for (int seed = 0; seed < 60; seed++) {
       List<TensorUsageRecord> records =
           Records.random(new Random(seed), 120, 1 + seed % 5, 1 + seed % 3);
+
+      assertEquals(
+          PlainObjects.assign(strategy, records), strategy.assignObjects(records), "seed " + seed);
+    }
+  }
+
+  /** Short lives side by side: many objects are equally near, and which is best is history. */
+  @ParameterizedTest
+  @EnumSource(
+      value = MemoryStrategy.class,
+      names = {"GREEDY_BY_SIZE", "GREEDY_BEST"})
+  void shouldAgreeWithThePlainRuleWhenObjectsAreEquallyNear(MemoryStrategy strategy) {
+    for (int seed = 0; seed < 200; seed++) {
+      Random random = new Random(seed);
+      int tasks = 20 + random.nextInt(150);
+      int longest = 1 + random.nextInt(12);
+      int sizes = 1 + random.nextInt(30);
+      List<TensorUsageRecord> records =
+          Stream.generate(
+                  () -> {
+                    int first = random.nextInt(tasks);
+                    return new TensorUsageRecord(
+                        random.nextInt(sizes), first, first + random.nextInt(longest));
+                  })
+              .limit(150)
+              .toList();
 
       assertEquals(
           PlainObjects.assign(strategy, records), strategy.assignObjects(records), "seed " + seed);
