@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -101,6 +102,37 @@ class LargeFilesTest {
           out, "\"tensors\":[{\"bytes\":3,\"type\":\"arena\"},{\"bytes\":3,\"type\":\"arena\"}]}");
     }
     assertEquals("graph 2", read(file));
+  }
+
+  /** A small file that unpacks to one for which the heap is too small. */
+  @Test
+  void shouldRefuseAGzipFileWhenWhatItHoldsDoesNotFit() throws Exception {
+    Path file = directory.resolve("bomb");
+    byte[] tensor = "a x 1\nf x 0\n".repeat(4096).getBytes(StandardCharsets.UTF_8);
+    try (OutputStream out = new GZIPOutputStream(create(file))) {
+      for (int i = 0; i < 800; i++) {
+        out.write(tensor);
+      }
+    }
+    assertTrue(Files.size(file) < 1 << 20, Files.size(file) + " bytes");
+    ChildJvm.Result result = new ChildJvm(directory).run(LargeFilesMain.class, file.toString());
+    assertTrue(
+        result.errors().contains(file + ": does not fit into the heap of 67108864 bytes"),
+        result.errors());
+  }
+
+  /** What unpacks to much that nobody looks at takes no memory. */
+  @Test
+  void shouldReadAGzipFileWhenMostOfItIsBlank() throws Exception {
+    Path file = directory.resolve("blank");
+    try (OutputStream out = new GZIPOutputStream(create(file))) {
+      write(out, "a x 5\n");
+      writeNothing(out, '\n');
+      write(out, "f x 0\n");
+    }
+    ChildJvm.Result result = new ChildJvm(directory).run(LargeFilesMain.class, file.toString());
+    assertEquals(0, result.exitCode(), "" + result);
+    assertEquals("events 1", result.output().strip());
   }
 
   @Test
