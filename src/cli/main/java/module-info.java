@@ -9,12 +9,14 @@ module io.prmalloc.cli {
   requires HdrHistogram;
   requires transitive com.fasterxml.jackson.core;
   requires com.fasterxml.jackson.databind;
+  requires com.google.protobuf;
   requires flatbuffers.java;
   requires info.picocli;
   requires io.netty.buffer;
   requires io.netty.common;
   requires me.tongfei.progressbar;
 
+  exports io.prmalloc.onnx;
   exports io.prmalloc.tflite;
   exports io.prmalloc.trace;
   exports io.prmalloc.trace.learning;

@@ -39,7 +39,11 @@ class CliArchitectureTest {
   }
 
   private static final String[] OURS = {
-    "io.prmalloc.cli..", "io.prmalloc.report..", "io.prmalloc.trace..", "io.prmalloc.tflite.."
+    "io.prmalloc.cli..",
+    "io.prmalloc.report..",
+    "io.prmalloc.trace..",
+    "io.prmalloc.tflite..",
+    "io.prmalloc.onnx.."
   };
 
   @ArchTest
@@ -54,6 +58,8 @@ class CliArchitectureTest {
           .definedBy("io.prmalloc.trace..")
           .layer("tflite")
           .definedBy("io.prmalloc.tflite..")
+          .layer("onnx")
+          .definedBy("io.prmalloc.onnx..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
           .layer("recording")
@@ -85,11 +91,14 @@ class CliArchitectureTest {
           .mayOnlyBeAccessedByLayers("report", "cli")
           .whereLayer("tflite")
           .mayOnlyBeAccessedByLayers("trace", "cli")
+          .whereLayer("onnx")
+          .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("cli")
           .mayOnlyAccessLayers(
               "report",
               "trace",
               "tflite",
+              "onnx",
               "pool",
               "recording",
               "kept",
@@ -101,9 +110,11 @@ class CliArchitectureTest {
           .mayOnlyAccessLayers("trace", "pool", "kept", "lifetime", "plan", "root", "os")
           .whereLayer("trace")
           .mayOnlyAccessLayers(
-              "tflite", "pool", "recording", "kept", "lifetime", "plan", "root", "os")
+              "tflite", "onnx", "pool", "recording", "kept", "lifetime", "plan", "root", "os")
           .whereLayer("tflite")
-          .mayOnlyAccessLayers("plan", "os");
+          .mayOnlyAccessLayers("plan", "os")
+          .whereLayer("onnx")
+          .mayOnlyAccessLayers("plan");
 
   @ArchTest
   static final ArchRule NO_CYCLES =
@@ -137,12 +148,7 @@ class CliArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "org.apache.arrow..",
-              "ai.onnxruntime..",
-              "ai.djl..",
-              "io.micrometer..",
-              "com.google.protobuf..",
-              "jdk.jfr..");
+              "org.apache.arrow..", "ai.onnxruntime..", "ai.djl..", "io.micrometer..", "jdk.jfr..");
 
   @ArchTest
   static final ArchRule PICOCLI_STAYS_WITH_THE_COMMAND_LINE =
@@ -152,6 +158,17 @@ class CliArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("picocli..");
+
+  @ArchTest
+  static final ArchRule PROTOBUF_STAYS_WITH_ITS_READER =
+      noClasses()
+          .that()
+          .resideInAnyPackage(OURS)
+          .and()
+          .resideOutsideOfPackage("io.prmalloc.onnx..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("com.google.protobuf..");
 
   @ArchTest
   static final ArchRule FLATBUFFERS_STAYS_WITH_ITS_READER =

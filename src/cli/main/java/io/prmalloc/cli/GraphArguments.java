@@ -2,8 +2,11 @@ package io.prmalloc.cli;
 
 import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.trace.GraphInput;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /**
  * The arguments by which a command finds its graph.
@@ -12,11 +15,15 @@ import picocli.CommandLine.Parameters;
  */
 final class GraphArguments {
 
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   @Parameters(
       index = "0",
       paramLabel = "GRAPH",
       description =
-          "The graph: a JSON file, a .tflite model, sample:mobilenet-v1 or sample:mobilenet-v2.")
+          "The graph: a JSON file, a .tflite or .onnx model, sample:mobilenet-v1 or"
+              + " sample:mobilenet-v2.")
   private String input;
 
   @Option(
@@ -25,6 +32,8 @@ final class GraphArguments {
       description = "Which graph of a .tflite model, from 0. Default: 0, the main one.")
   private Integer subgraph;
 
+  @Mixin private ShapeArguments shapes;
+
   GraphArguments() {}
 
   /** GRAPH as the user typed it. */
@@ -32,8 +41,11 @@ final class GraphArguments {
     return input;
   }
 
-  /** Reads the graph. */
+  /** Reads the graph, and warns if it is not all there was. */
   Graph read() {
-    return new GraphInput(input, subgraph).read();
+    GraphInput graph = new GraphInput(input, subgraph, shapes.byName());
+    Graph read = graph.read();
+    Main.warn(command, graph.warning());
+    return read;
   }
 }

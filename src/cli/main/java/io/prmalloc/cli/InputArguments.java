@@ -3,6 +3,8 @@ package io.prmalloc.cli;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -22,11 +24,11 @@ final class InputArguments {
       index = "0",
       paramLabel = "INPUT",
       description =
-          "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON or .tflite), a"
-              + " recording of a live pool, a malloc trace (.rep of CS:APP, .trc of idealloc), a"
-              + " memory snapshot of PyTorch (JSON), each also compressed with gzip; a directory of"
-              + " MNN profiler files (with --batch); sample:mobilenet, sample:mobilenet-v1 or"
-              + " sample:mobilenet-v2.")
+          "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON, .tflite or"
+              + " .onnx), a recording of a live pool, a malloc trace (.rep of CS:APP, .trc of"
+              + " idealloc), a memory snapshot of PyTorch (JSON), each also compressed with gzip; a"
+              + " directory of MNN profiler files (with --batch); sample:mobilenet,"
+              + " sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
@@ -50,6 +52,8 @@ final class InputArguments {
           "Which device of a memory snapshot, from 0. Default: the only one that has a history.")
   private Integer device;
 
+  @Mixin private ShapeArguments shapes;
+
   InputArguments() {}
 
   /** INPUT as the user typed it. */
@@ -61,7 +65,16 @@ final class InputArguments {
   String text() {
     return input
         + (batch == null ? "" : " --batch " + batch)
-        + (device == null ? "" : " --device " + device);
+        + (device == null ? "" : " --device " + device)
+        + shapes.byName().entrySet().stream()
+            .map(
+                shape ->
+                    " --shape "
+                        + shape.getKey()
+                        + shape.getValue().stream()
+                            .map(String::valueOf)
+                            .collect(Collectors.joining("x", "=", "")))
+            .collect(Collectors.joining());
   }
 
   /** What to read. */
@@ -71,7 +84,7 @@ final class InputArguments {
 
   /** Another input to be read in the same way. */
   TraceInput trace(String other) {
-    return new TraceInput(other, format, batch, device);
+    return new TraceInput(other, format, batch, device, shapes.byName());
   }
 
   /** Reads the trace, and warns if it is not all there was. */
@@ -83,6 +96,6 @@ final class InputArguments {
 
   /** Warns if the input, which was read without an error, is not all there was. */
   void warn() {
-    Main.warn(command, trace());
+    Main.warn(command, trace().warning());
   }
 }

@@ -2,7 +2,6 @@ package io.prmalloc.cli;
 
 import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.trace.TraceFormatException;
-import io.prmalloc.trace.TraceInput;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -11,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -143,8 +143,8 @@ public final class Main implements Callable<Integer> {
   }
 
   /** Says on standard error if the input is not all there was. */
-  static void warn(CommandSpec command, TraceInput input) {
-    input.warning().ifPresent(warning -> complain(command.commandLine(), "warning: " + warning));
+  static void warn(CommandSpec command, Optional<String> about) {
+    about.ifPresent(warning -> complain(command.commandLine(), "warning: " + warning));
   }
 
   /** The version Maven wrote into the jar. Threading: any thread. */

@@ -4,6 +4,7 @@ import io.prmalloc.trace.GraphInput;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -24,10 +25,10 @@ final class PlanArguments {
       paramLabel = "INPUT",
       description =
           "The tensors: a CSV of lifetimes (id,lower,upper,size) or records (id,size,first,last), a"
-              + " file of events, a graph in JSON or a .tflite model, a recording of a live pool, a"
-              + " malloc trace (.rep of CS:APP, .trc of idealloc), a memory snapshot of PyTorch"
-              + " (JSON), each also compressed with gzip; a directory of MNN profiler files (with"
-              + " --batch); sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
+              + " file of events, a graph in JSON, a .tflite or .onnx model, a recording of a live"
+              + " pool, a malloc trace (.rep of CS:APP, .trc of idealloc), a memory snapshot of"
+              + " PyTorch (JSON), each also compressed with gzip; a directory of MNN profiler files"
+              + " (with --batch); sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
@@ -57,14 +58,16 @@ final class PlanArguments {
       description = "Which graph of a .tflite model, from 0. Default: 0, the main one.")
   private Integer subgraph;
 
+  @Mixin private ShapeArguments shapes;
+
   PlanArguments() {}
 
   /** Reads the tensors, and warns if they are not all there were. */
   TensorLifetimes read() {
     if (subgraph == null) {
-      TraceInput trace = new TraceInput(input, format, batch, device);
+      TraceInput trace = new TraceInput(input, format, batch, device, shapes.byName());
       TensorLifetimes read = trace.readLifetimes();
-      Main.warn(command, trace);
+      Main.warn(command, trace.warning());
       return read;
     }
     if (batch != null || device != null) {
@@ -72,6 +75,9 @@ final class PlanArguments {
           (batch != null ? "--batch " + batch : "--device " + device)
               + " means nothing to a graph");
     }
-    return TensorLifetimes.of(input, new GraphInput(input, subgraph).read());
+    GraphInput graph = new GraphInput(input, subgraph, shapes.byName());
+    TensorLifetimes read = TensorLifetimes.of(input, graph.read());
+    Main.warn(command, graph.warning());
+    return read;
   }
 }

@@ -64,6 +64,7 @@ import picocli.CommandLine.Spec;
       "  prmalloc plan sample:mobilenet-v1",
       "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
       "  prmalloc plan model.tflite --report plan.html",
+      "  prmalloc plan model.onnx --shape batch=4",
       "  prmalloc plan lives.csv --strategy heuristic --search annealing --timeout 20"
     })
 final class PlanCommand implements Callable<Integer> {

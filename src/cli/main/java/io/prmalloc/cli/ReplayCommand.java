@@ -346,7 +346,7 @@ final class ReplayCommand implements Callable<Integer> {
 
   private void warn(TraceInput read) {
     if (runHere == null) {
-      Main.warn(spec, read);
+      Main.warn(spec, read.warning());
     }
   }
 

@@ -72,7 +72,7 @@ final class ShapeArguments {
       converter = Converter.class,
       description =
           "The shape of a model's input, carried through the model; may be given several times. NAME"
-              + " is the input's name or its number.")
+              + " is the input's name or its number, or in an ONNX model the name of a dimension.")
   private List<NamedShape> shapes = List.of();
 
   ShapeArguments() {}

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -23,7 +24,7 @@ public enum TraceFormat {
   LIFETIMES,
   /** CSV {@code id,size,first,last}: tasks, both included; sizes may be shapes, {@code 2x8}. */
   RECORDS,
-  /** A graph, run once: JSON as {@link GraphReader} has it, or a model of TensorFlow Lite. */
+  /** A graph, run once: JSON as {@link GraphReader} has it, a .tflite or an ONNX model. */
   GRAPH,
   /** What the recorder of a live allocator writes; the whole of it is one step. */
   RECORDING,
@@ -56,8 +57,9 @@ public enum TraceFormat {
    * {@code f} or {@code r} and a blank is {@code events}, one whose first line names the columns of
    * {@code lifetimes} or {@code records} is that, one whose first line is a number is {@code
    * malloc}, one that starts with a brace is {@code snapshot} or {@code graph} by its keys, one
-   * that has TensorFlow Lite's mark or name is {@code graph}, one with a recorder's mark is {@code
-   * recording}, one that starts with the code of a call is {@code idealloc}.
+   * that has TensorFlow Lite's mark or name, or begins or is named as ONNX models are, is {@code
+   * graph}, one with a recorder's mark is {@code recording}, one that starts with the code of a
+   * call is {@code idealloc}.
    *
    * <p>Threading: any thread.
    *
@@ -165,7 +167,8 @@ public enum TraceFormat {
       case LIFETIMES -> readTable(path, LivesReader.LIFETIMES_COLUMNS);
       case RECORDS -> readTable(path, LivesReader.RECORDS_COLUMNS);
       case GRAPH ->
-          TensorLifetimes.of(path.toString(), new GraphInput(path.toString(), null).read());
+          TensorLifetimes.of(
+              path.toString(), new GraphInput(path.toString(), null, Map.of()).read());
     };
   }
 

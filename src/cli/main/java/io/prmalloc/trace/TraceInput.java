@@ -1,6 +1,8 @@
 package io.prmalloc.trace;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -13,18 +15,24 @@ import java.util.Optional;
  * @param format how to read it, or null to tell it from the content
  * @param batch which batch of a profile, from 1, or null
  * @param device which device of a snapshot, from 0, or null
+ * @param shapes what is set of a model that leaves it open, as {@link GraphInput} has it
  */
-public record TraceInput(String text, TraceFormat format, Integer batch, Integer device) {
+public record TraceInput(
+    String text,
+    TraceFormat format,
+    Integer batch,
+    Integer device,
+    Map<String, List<Integer>> shapes) {
 
   private static final String SAMPLE = "sample:";
 
   /**
-   * An input that is no snapshot, or one of a single device.
+   * An input that is no snapshot, or one of a single device, and leaves no shape open.
    *
    * <p>Threading: any thread.
    */
   public TraceInput(String text, TraceFormat format, Integer batch) {
-    this(text, format, batch, null);
+    this(text, format, batch, null, Map.of());
   }
 
   /**
@@ -42,7 +50,10 @@ public record TraceInput(String text, TraceFormat format, Integer batch, Integer
       return Samples.read(sampleName());
     }
     Path path = Path.of(text);
-    return InputFile.inHeap(text, () -> format(path).read(path, batch, device));
+    return InputFile.inHeap(
+        text,
+        () ->
+            shapes.isEmpty() ? format(path).read(path, batch, device) : readShaped(path).toTrace());
   }
 
   /**
@@ -60,7 +71,25 @@ public record TraceInput(String text, TraceFormat format, Integer batch, Integer
       return Samples.lifetimes(sampleName());
     }
     Path path = Path.of(text);
-    return InputFile.inHeap(text, () -> format(path).readLifetimes(path, batch, device));
+    return InputFile.inHeap(
+        text,
+        () ->
+            shapes.isEmpty() ? format(path).readLifetimes(path, batch, device) : readShaped(path));
+  }
+
+  private TensorLifetimes readShaped(Path path) {
+    if (format(path) != TraceFormat.GRAPH || batch != null || device != null) {
+      throw new IllegalArgumentException(
+          "--shape "
+              + shapes.keySet().iterator().next()
+              + " means nothing to the format "
+              + format(path).label()
+              + (batch == null ? "" : " with --batch " + batch)
+              + (device == null ? "" : " with --device " + device)
+              + " of "
+              + text);
+    }
+    return TensorLifetimes.of(text, new GraphInput(text, null, shapes).read());
   }
 
   /**
@@ -109,7 +138,8 @@ public record TraceInput(String text, TraceFormat format, Integer batch, Integer
 
   /**
    * What is to be said of an input that can be read and yet is not all there was: a recording that
-   * was cut short, is damaged or ended before its time. Reads a recording to its end.
+   * was cut short, is damaged or ended before its time, or a model with values of unknown size.
+   * Reads a recording to its end, and a model again.
    *
    * <p>Threading: any thread.
    *
@@ -118,6 +148,9 @@ public record TraceInput(String text, TraceFormat format, Integer batch, Integer
    * @throws java.io.UncheckedIOException if the file is not there or cannot be read
    */
   public Optional<String> warning() {
+    if (detectedFormat() == TraceFormat.GRAPH) {
+      return new GraphInput(text, null, shapes).warning();
+    }
     return isRecording()
         ? RecordingTraces.warning(Path.of(text)).map(what -> text + ": " + what)
         : Optional.empty();
@@ -146,6 +179,9 @@ public record TraceInput(String text, TraceFormat format, Integer batch, Integer
   private String sampleName() {
     if (format != null || batch != null || device != null) {
       throw new IllegalArgumentException(text + " takes no --format, --batch or --device");
+    }
+    if (!shapes.isEmpty()) {
+      throw new IllegalArgumentException(text + " takes no --shape");
     }
     return text.substring(SAMPLE.length());
   }

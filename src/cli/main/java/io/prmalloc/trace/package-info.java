@@ -7,8 +7,8 @@
  * reads what a user names on the command line, the bundled sample included. {@link
  * io.prmalloc.trace.learning.Learning} feeds steps of a trace to the lifetime policies. {@link
  * io.prmalloc.trace.GraphReader} reads whole graphs for the arena planner. {@code
- * io.prmalloc.tflite} reads models of TensorFlow Lite, and {@code io.prmalloc.trace.replay} runs a
- * trace on real allocators.
+ * io.prmalloc.tflite} reads models of TensorFlow Lite, {@code io.prmalloc.onnx} ONNX models, and
+ * {@code io.prmalloc.trace.replay} runs a trace on real allocators.
  *
  * <p>May use: every package of the library, Jackson's streaming parser.
  *

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.prmalloc.onnx.OnnxWriter;
 import io.prmalloc.tflite.TfliteWriter;
 import io.prmalloc.trace.MobileNetGraphs;
 import java.io.IOException;
@@ -100,5 +101,87 @@ class GraphInputsTest {
         "prmalloc: sample:mobilenet is a trace and no graph; sample:mobilenet-v1 and"
             + " sample:mobilenet-v2 are\n",
         Outcome.of("arena", "sample:mobilenet").err());
+  }
+
+  private String onnx() throws IOException {
+    byte[] model =
+        OnnxWriter.model(
+            13,
+            graph ->
+                graph
+                    .input("x", "nx1024")
+                    .weight("w", 1024, 4096)
+                    .node("MatMul", "x,w", "a")
+                    .node("Relu", "a", "b")
+                    .node("NonZero", "b", "where")
+                    .output("b")
+                    .output("where"));
+    // No name tells what it is.
+    return Files.write(directory.resolve("model"), model).toString();
+  }
+
+  @Test
+  void shouldSetShapesAndWarnWhenTheInputIsAnOnnxModel() throws IOException {
+    String file = onnx();
+    String warning =
+        "prmalloc: warning: "
+            + file
+            + ": 1 of 4 values have no known size and are not planned: `where`; shapes end at"
+            + " graph.node[2] (NonZero); ";
+    long load = 2 * 8 * 4096 * 4;
+    for (String shape : List.of("--shape=n=8", "--shape=x=8x1024")) {
+      Outcome plan =
+          Outcome.of("plan", file, shape, "--kind=offsets", "--strategy=exact", "--json");
+
+      assertEquals(0, plan.exitCode(), plan.err());
+      assertTrue(plan.err().startsWith(warning), plan.err());
+      assertEquals(1, plan.err().lines().count());
+      JsonNode report = new ObjectMapper().readTree(plan.out());
+      assertEquals(load, report.get("lowerBoundBytes").asLong());
+      assertEquals(3, report.get("tensors").asInt());
+    }
+
+    Outcome arena = Outcome.of("arena", file, "--shape=n=8", "--json");
+    assertTrue(arena.err().startsWith(warning), arena.err());
+    assertEquals(load, new ObjectMapper().readTree(arena.out()).get("lowerBoundBytes").asLong());
+    for (List<String> words :
+        List.of(
+            List.of("replay", file, "--shape=n=8", "--steps=1", "--allocator=malloc", "--json"),
+            List.of("learn", file, "--shape=n=8", "--steps=2", "--json"),
+            List.of("simulate", file, "--shape=n=8", "--json"))) {
+      Outcome outcome = Outcome.of(words.toArray(new String[0]));
+      assertEquals(0, outcome.exitCode(), outcome.err());
+      assertTrue(outcome.err().startsWith(warning), outcome.err());
+    }
+  }
+
+  @Test
+  void shouldRefuseWhenShapesDoNotFit() throws IOException {
+    String file = onnx();
+
+    Outcome open = Outcome.of("plan", file);
+    assertEquals(2, open.exitCode());
+    assertEquals(
+        "prmalloc: "
+            + file
+            + ": the model leaves the shape of an input open: `x` is nx1024; set it with --shape"
+            + " INPUT=AxB, or a named dimension with --shape NAME=N\n",
+        open.err());
+    assertEquals(
+        "prmalloc: --subgraph 1 means nothing to " + file + ", which is no .tflite model\n",
+        Outcome.of("plan", file, "--shape=n=1", "--subgraph=1").err());
+    String csv = Files.writeString(directory.resolve("l.csv"), "id,lower,upper,size\n").toString();
+    Outcome table = Outcome.of("plan", csv, "--shape=n=1");
+    assertEquals(2, table.exitCode());
+    assertEquals(
+        "prmalloc: --shape n means nothing to the format lifetimes of " + csv + "\n", table.err());
+    assertEquals(
+        "prmalloc: sample:mobilenet takes no --shape\n",
+        Outcome.of("learn", "sample:mobilenet", "--shape=n=1", "--steps=1").err());
+    Path cut = Files.write(directory.resolve("cut.onnx"), new byte[] {8, 8, 0x3a, 9});
+    Outcome wrong = Outcome.of("replay", cut.toString());
+    assertEquals(2, wrong.exitCode());
+    assertEquals(
+        "prmalloc: " + cut + ": graph: is cut short: 9 bytes of it are missing\n", wrong.err());
   }
 }

@@ -67,17 +67,22 @@ class ForeignFuzzTest {
   };
 
   enum Sample {
-    MALLOC(ForeignTraces.utf8(ForeignTraces.MALLOC)),
-    IDEALLOC(ForeignTraces.idealloc()),
-    SNAPSHOT(ForeignTraces.utf8(ForeignTraces.SNAPSHOT)),
-    LIFETIMES(ForeignTraces.utf8(TABLE)),
-    EVENTS(ForeignTraces.utf8("# c\na x 0x10 1\nr x 4K 2\nf x 0 1\n")),
-    PACKED(ForeignTraces.gzip(ForeignTraces.utf8(ForeignTraces.MALLOC)));
+    MALLOC,
+    IDEALLOC,
+    SNAPSHOT,
+    LIFETIMES,
+    EVENTS,
+    PACKED;
 
-    private final byte[] bytes;
-
-    Sample(byte[] bytes) {
-      this.bytes = bytes;
+    private byte[] bytes() {
+      return switch (this) {
+        case MALLOC -> ForeignTraces.utf8(ForeignTraces.MALLOC);
+        case IDEALLOC -> ForeignTraces.idealloc();
+        case SNAPSHOT -> ForeignTraces.utf8(ForeignTraces.SNAPSHOT);
+        case LIFETIMES -> ForeignTraces.utf8(TABLE);
+        case EVENTS -> ForeignTraces.utf8("# c\na x 0x10 1\nr x 4K 2\nf x 0 1\n");
+        case PACKED -> ForeignTraces.gzip(ForeignTraces.utf8(ForeignTraces.MALLOC));
+      };
     }
 
     private TraceFormat format() {
@@ -136,10 +141,10 @@ class ForeignFuzzTest {
   @ParameterizedTest
   @EnumSource
   void shouldReadOrRefuseWhenTheFileIsCutShort(Sample sample) {
-    for (int length = 0; length < sample.bytes.length; length++) {
+    for (int length = 0; length < sample.bytes().length; length++) {
       tryToRead(
           sample + ", first " + length + " bytes",
-          Arrays.copyOf(sample.bytes, length),
+          Arrays.copyOf(sample.bytes(), length),
           sample.format());
     }
     assertTrue(refused > 5, "refused " + refused);
@@ -152,7 +157,7 @@ class ForeignFuzzTest {
         sample,
         seed -> {
           SplittableRandom random = random(seed);
-          byte[] broken = sample.bytes.clone();
+          byte[] broken = sample.bytes().clone();
           for (int i = random.nextInt(1, 4); i > 0; i--) {
             broken[random.nextInt(broken.length)] ^= (byte) (1 << random.nextInt(8));
           }
@@ -171,20 +176,20 @@ class ForeignFuzzTest {
           SplittableRandom random = random(seed);
           byte[] word = WORDS[random.nextInt(WORDS.length)].getBytes(StandardCharsets.ISO_8859_1);
           if (random.nextBoolean()) {
-            int from = random.nextInt(sample.bytes.length);
+            int from = random.nextInt(sample.bytes().length);
             word =
                 Arrays.copyOfRange(
-                    sample.bytes,
+                    sample.bytes(),
                     from,
-                    Math.min(sample.bytes.length, from + random.nextInt(1, 40)));
+                    Math.min(sample.bytes().length, from + random.nextInt(1, 40)));
           }
-          int at = random.nextInt(sample.bytes.length + 1);
-          int kept = Math.min(sample.bytes.length, at + random.nextInt(0, 20));
-          byte[] broken = new byte[at + word.length + sample.bytes.length - kept];
-          System.arraycopy(sample.bytes, 0, broken, 0, at);
+          int at = random.nextInt(sample.bytes().length + 1);
+          int kept = Math.min(sample.bytes().length, at + random.nextInt(0, 20));
+          byte[] broken = new byte[at + word.length + sample.bytes().length - kept];
+          System.arraycopy(sample.bytes(), 0, broken, 0, at);
           System.arraycopy(word, 0, broken, at, word.length);
           System.arraycopy(
-              sample.bytes, kept, broken, at + word.length, sample.bytes.length - kept);
+              sample.bytes(), kept, broken, at + word.length, sample.bytes().length - kept);
           return broken;
         },
         INPUTS);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -227,15 +228,15 @@ class ForeignTracesTest {
         "3: devices 0 and 2 have a history each, in memories of their own; --device says which to"
             + " read",
         refusal(file, null));
-    assertEquals(1, new TraceInput(file.toString(), null, null, 0).read().loadBytes());
-    assertEquals(5, new TraceInput(file.toString(), null, null, 2).read().loadBytes());
+    assertEquals(1, new TraceInput(file.toString(), null, null, 0, Map.of()).read().loadBytes());
+    assertEquals(5, new TraceInput(file.toString(), null, null, 2, Map.of()).read().loadBytes());
     assertEquals(
         file
             + ": holds no history of device 1; torch.cuda.memory._record_memory_history() before"
             + " the step makes PyTorch keep one",
         assertThrows(
                 TraceFormatException.class,
-                () -> new TraceInput(file.toString(), null, null, 1).read())
+                () -> new TraceInput(file.toString(), null, null, 1, Map.of()).read())
             .getMessage());
     assertEquals(
         "--device 1 means nothing to the format malloc of " + file,

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,7 +64,9 @@ class InputFileTest {
     assertEquals("is " + what + " and not read here", refusal(file(ForeignTraces.gzip(bytes))));
     assertEquals(
         file + ": is " + what + " and not read here",
-        assertThrows(TraceFormatException.class, () -> new GraphInput(file.toString(), null).read())
+        assertThrows(
+                TraceFormatException.class,
+                () -> new GraphInput(file.toString(), null, Map.of()).read())
             .getMessage());
   }
 

@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -131,7 +132,7 @@ class TraceFormatTest {
             + " are",
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new GraphInput("sample:mobilenet", null).read())
+                () -> new GraphInput("sample:mobilenet", null, Map.of()).read())
             .getMessage());
   }
 }

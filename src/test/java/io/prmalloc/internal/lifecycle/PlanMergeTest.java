@@ -37,9 +37,9 @@ class PlanMergeTest {
     assertEquals(shared, PlanMerge.merge(shared, own));
   }
 
-  private static void assertTakesOver(KeptPlan shared, KeptPlan own) {
-    assertEquals(own, PlanMerge.merge(shared, own));
-    assertStays(own, shared);
+  private static void assertTakesOver(KeptPlan worse, KeptPlan better) {
+    assertEquals(better, PlanMerge.merge(worse, better));
+    assertStays(better, worse);
   }
 
   @Test
