@@ -100,34 +100,82 @@ class PlanPageTest {
         Browser.text(dom, "facts").contains("load 51,841,024 bytes"), Browser.text(dom, "facts"));
   }
 
-  /** As many as a large model has, and the mouse goes over them. */
+  /**
+   * As many as a large model has, and the mouse goes over them. What is smaller than a pixel is
+   * filled once a pixel, so that a picture has a bounded number of rectangles.
+   */
   @Test
-  void shouldStayUsableWhenThereAreTwentyThousandTensors() throws Exception {
+  void shouldStayUsableWhenThereAreHundredThousandTensors() throws Exception {
     List<String> ids = new ArrayList<>();
     List<TensorUsageRecord> records = new ArrayList<>();
-    for (int i = 0; i < 20_000; i++) {
+    for (int i = 0; i < 100_000; i++) {
       ids.add("tensor " + i);
       records.add(new TensorUsageRecord(1 + i % 977, i, i + 1 + i % 311));
     }
     String html = PlanPage.html(report(TensorLifetimes.of("many", ids, records), "greedy-by-size"));
     String work =
         """
+        const stage = document.getElementById("stage"), seen = document.body.dataset;
         for (let i = 0; i < 20; i++) {
-          document.getElementById("stage").dispatchEvent(
-              new MouseEvent("mousemove", {clientX: 200 + 30 * i, clientY: 600}));
+          stage.dispatchEvent(new MouseEvent("mousemove", {clientX: 200 + 30 * i, clientY: 600}));
         }
-        document.getElementById("stage").dispatchEvent(
-            new WheelEvent("wheel", {deltaY: -2000, clientX: 600, clientY: 400}));
-        document.body.dataset.closer = document.body.dataset.drawn;
+        seen.all = seen.drawn;
+        seen.allFilled = seen.filled;
+        stage.dispatchEvent(new WheelEvent("wheel", {deltaY: -2000, clientX: 600, clientY: 400}));
+        seen.closer = seen.drawn;
+        const type = (id, text, event) => {
+          const field = document.getElementById(id);
+          field.value = text;
+          field.dispatchEvent(event);
+        };
         document.getElementById("reset").click();
+        type("from", 5000, new Event("change"));
+        type("to", 5009, new Event("change"));
+        seen.window = seen.drawn + " from " + view.t0 + " to " + view.t1;
+        type("find", "Tensor 4242", new Event("input"));
+        seen.count = document.getElementById("found").textContent;
+        type("find", "Tensor 4242", new KeyboardEvent("keydown", {key: "Enter"}));
+        seen.first = document.getElementById("tip").textContent.split("\\n")[0];
+        type("find", "Tensor 4242", new KeyboardEvent("keydown", {key: "Enter"}));
+        seen.second = document.getElementById("tip").textContent.split("\\n")[0];
         """;
 
     String dom = browser().dom(html, work);
 
-    assertTrue(html.length() < 2_000_000, html.length() + " characters");
-    assertEquals("20000", Browser.attribute(dom, "data-drawn"));
+    assertTrue(html.length() < 10_000_000, html.length() + " characters");
+    assertEquals("100000", Browser.attribute(dom, "data-all"));
+    int filled = Integer.parseInt(Browser.attribute(dom, "data-all-filled"));
+    assertTrue(filled > 1_000 && filled < 90_000, filled + " filled");
     int closer = Integer.parseInt(Browser.attribute(dom, "data-closer"));
-    assertTrue(closer > 0 && closer < 10_000, closer + " drawn when zoomed in");
+    assertTrue(closer > 0 && closer < 50_000, closer + " drawn when zoomed in");
+    long alive =
+        records.stream().filter(r -> r.lastTask() + 1 >= 5000 && r.firstTask() <= 5009).count();
+    assertEquals(alive + " from 5000 to 5009", Browser.attribute(dom, "data-window"));
+    assertEquals("11 tensors", Browser.attribute(dom, "data-count"));
+    assertEquals("tensor 4242", Browser.attribute(dom, "data-first"));
+    assertEquals("tensor 42420", Browser.attribute(dom, "data-second"));
+  }
+
+  @Test
+  void shouldTitleTheAxesWhenAPlanIsDrawn() throws Exception {
+    TensorLifetimes tensors = new TraceInput("sample:mobilenet", null, null).readLifetimes();
+    // The canvas keeps no text: what is written on it is noted.
+    String note =
+        """
+        const written = [], fillText = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          written.push(text);
+          fillText.call(this, text, x, y);
+        };
+        draw();
+        document.body.dataset.written = written.filter(text => text.includes("(")).join("; ");
+        """;
+
+    String dom = browser().dom(PlanPage.html(report(tensors, "naive")), note);
+
+    assertEquals(
+        "time (tasks of the step); offset (1 kB = 1,000 bytes)",
+        Browser.attribute(dom, "data-written"));
   }
 
   @Test
