@@ -16,6 +16,7 @@ module io.prmalloc.cli {
   requires io.netty.common;
   requires me.tongfei.progressbar;
 
+  exports io.prmalloc.model;
   exports io.prmalloc.onnx;
   exports io.prmalloc.tflite;
   exports io.prmalloc.trace;

@@ -43,7 +43,8 @@ class CliArchitectureTest {
     "io.prmalloc.report..",
     "io.prmalloc.trace..",
     "io.prmalloc.tflite..",
-    "io.prmalloc.onnx.."
+    "io.prmalloc.onnx..",
+    "io.prmalloc.model.."
   };
 
   @ArchTest
@@ -60,6 +61,8 @@ class CliArchitectureTest {
           .definedBy("io.prmalloc.tflite..")
           .layer("onnx")
           .definedBy("io.prmalloc.onnx..")
+          .layer("model")
+          .definedBy("io.prmalloc.model..")
           .layer("pool")
           .definedBy("io.prmalloc.pool..")
           .layer("recording")
@@ -93,12 +96,17 @@ class CliArchitectureTest {
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("onnx")
           .mayOnlyBeAccessedByLayers("trace", "cli")
+          .whereLayer("model")
+          .mayOnlyBeAccessedByLayers("tflite", "trace", "cli")
+          .whereLayer("model")
+          .mayOnlyAccessLayers("plan")
           .whereLayer("cli")
           .mayOnlyAccessLayers(
               "report",
               "trace",
               "tflite",
               "onnx",
+              "model",
               "pool",
               "recording",
               "kept",
@@ -110,9 +118,18 @@ class CliArchitectureTest {
           .mayOnlyAccessLayers("trace", "pool", "kept", "lifetime", "plan", "root", "os")
           .whereLayer("trace")
           .mayOnlyAccessLayers(
-              "tflite", "onnx", "pool", "recording", "kept", "lifetime", "plan", "root", "os")
+              "tflite",
+              "onnx",
+              "model",
+              "pool",
+              "recording",
+              "kept",
+              "lifetime",
+              "plan",
+              "root",
+              "os")
           .whereLayer("tflite")
-          .mayOnlyAccessLayers("plan", "os")
+          .mayOnlyAccessLayers("model", "plan", "os")
           .whereLayer("onnx")
           .mayOnlyAccessLayers("plan");
 

@@ -1,10 +1,11 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.model.GraphModel;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.ArenaPlanner;
-import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.trace.ArenaReport;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -33,10 +34,12 @@ import picocli.CommandLine.Spec;
       "Columns: the nodes at which the tensor needs its place (of a tensor that is",
       "never freed, up to the last one) and the offset in its arena; persistent",
       "tensors have an arena of their own. No offset: it needs none, or its node was",
-      "not executed. load is what no placement can beat.",
+      "not executed. load is what no placement can beat. Each graph of a model has an",
+      "arena; at the same time only those are in use that call one another.",
       "",
       "Examples:",
-      "  prmalloc arena model.tflite --alignment 64",
+      "  prmalloc arena model.tflite --alignment 64 --explain",
+      "  prmalloc arena audio.tflite --shape input=1x16000",
       "  prmalloc arena graph.json --execute 0-0 --execute 1-4 --json"
     })
 final class ArenaCommand implements Callable<Integer> {
@@ -58,10 +61,10 @@ final class ArenaCommand implements Callable<Integer> {
   @Option(
       names = "--alignment",
       paramLabel = "A",
-      defaultValue = "4",
       description =
-          "What every offset is a multiple of, a power of two. Default: ${DEFAULT-VALUE}.")
-  private long alignment;
+          "What every offset is a multiple of, a power of two. Default: 64 for a .tflite model, as"
+              + " TensorFlow Lite has it, else 4.")
+  private Long alignment;
 
   @Option(
       names = "--arena-alignment",
@@ -81,6 +84,11 @@ final class ArenaCommand implements Callable<Integer> {
               + " those of all nodes at once.")
   private List<NodeRange> ranges = List.of();
 
+  @Option(
+      names = "--explain",
+      description = "Say of each tensor why it lives where it does, and how long.")
+  private boolean explain;
+
   @Option(names = "--json", description = "Print one JSON document instead of a table.")
   private boolean json;
 
@@ -88,14 +96,16 @@ final class ArenaCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    ArenaOptions options =
-        new ArenaOptions(preserveInputs, preserveIntermediates, alignment, arenaAlignment);
+    if (alignment != null) {
+      options(alignment);
+    }
     String text;
     try (TerminalProgress bar = TerminalProgress.create()) {
       TerminalProgress.begin(bar, "reading");
-      Graph graph = input.read();
+      GraphModel model = input.read();
       TerminalProgress.begin(bar, "placing");
-      text = plan(graph, options);
+      long byModel = Math.min(model.alignment(), arenaAlignment);
+      text = plan(model, options(alignment == null ? byModel : alignment));
     }
     PrintWriter out = spec.commandLine().getOut();
     out.print(text);
@@ -103,17 +113,36 @@ final class ArenaCommand implements Callable<Integer> {
     return 0;
   }
 
-  private String plan(Graph graph, ArenaOptions options) {
-    try (ArenaPlanner planner = ArenaPlanner.onPaper(graph, options)) {
-      if (ranges.isEmpty()) {
-        planner.executeAllocations();
+  private ArenaOptions options(long tensorAlignment) {
+    return new ArenaOptions(preserveInputs, preserveIntermediates, tensorAlignment, arenaAlignment);
+  }
+
+  private String plan(GraphModel model, ArenaOptions options) {
+    if (!ranges.isEmpty() && model.parts().size() > 1) {
+      throw new IllegalArgumentException(
+          "--execute is of one graph; the model has "
+              + model.parts().size()
+              + ": choose one by --subgraph");
+    }
+    List<ArenaPlanner> planners = new ArrayList<>();
+    try {
+      for (GraphModel.Part part : model.parts()) {
+        planners.add(ArenaPlanner.onPaper(part.graph(), options));
       }
-      for (NodeRange range : ranges) {
-        planner.executeAllocations(range.first(), range.last());
-      }
-      return json
-          ? ArenaReport.json(planner, options) + "\n"
-          : ArenaReport.text(input.input(), planner, options);
+      planners.forEach(this::place);
+      ArenaReport report = new ArenaReport(model, planners, options, explain);
+      return json ? report.json() + "\n" : report.text(input.input());
+    } finally {
+      planners.forEach(ArenaPlanner::close);
+    }
+  }
+
+  private void place(ArenaPlanner planner) {
+    if (ranges.isEmpty()) {
+      planner.executeAllocations();
+    }
+    for (NodeRange range : ranges) {
+      planner.executeAllocations(range.first(), range.last());
     }
   }
 }

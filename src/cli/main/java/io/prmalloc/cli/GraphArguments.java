@@ -1,6 +1,6 @@
 package io.prmalloc.cli;
 
-import io.prmalloc.plan.arena.Graph;
+import io.prmalloc.model.GraphModel;
 import io.prmalloc.trace.GraphInput;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,7 +29,7 @@ final class GraphArguments {
   @Option(
       names = "--subgraph",
       paramLabel = "N",
-      description = "Which graph of a .tflite model, from 0. Default: 0, the main one.")
+      description = "Which graph of a .tflite model, from 0. Default: all of them.")
   private Integer subgraph;
 
   @Mixin private ShapeArguments shapes;
@@ -41,11 +41,11 @@ final class GraphArguments {
     return input;
   }
 
-  /** Reads the graph, and warns if it is not all there was. */
-  Graph read() {
+  /** Reads the chosen graph or all of them, and warns of what is only assumed. */
+  GraphModel read() {
     GraphInput graph = new GraphInput(input, subgraph, shapes.byName());
-    Graph read = graph.read();
-    Main.warn(command, graph.warning());
-    return read;
+    GraphModel model = graph.readModel();
+    Main.warn(command, graph.warning(model));
+    return subgraph == null ? model : model.only(subgraph);
   }
 }

@@ -3,7 +3,6 @@ package io.prmalloc.cli;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -66,15 +65,7 @@ final class InputArguments {
     return input
         + (batch == null ? "" : " --batch " + batch)
         + (device == null ? "" : " --device " + device)
-        + shapes.byName().entrySet().stream()
-            .map(
-                shape ->
-                    " --shape "
-                        + shape.getKey()
-                        + shape.getValue().stream()
-                            .map(String::valueOf)
-                            .collect(Collectors.joining("x", "=", "")))
-            .collect(Collectors.joining());
+        + shapes.text();
   }
 
   /** What to read. */

@@ -55,7 +55,9 @@ final class PlanArguments {
   @Option(
       names = "--subgraph",
       paramLabel = "N",
-      description = "Which graph of a .tflite model, from 0. Default: 0, the main one.")
+      description =
+          "Which graph of a .tflite model, from 0. Default: the main one, with those it calls in"
+              + " it.")
   private Integer subgraph;
 
   @Mixin private ShapeArguments shapes;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -76,6 +77,17 @@ final class ShapeArguments {
   private List<NamedShape> shapes = List.of();
 
   ShapeArguments() {}
+
+  /** What the user typed; empty or with a blank in front. */
+  String text() {
+    return shapes.stream()
+        .map(
+            shape ->
+                shape.dimensions().stream()
+                    .map(String::valueOf)
+                    .collect(Collectors.joining("x", " --shape " + shape.name() + "=", "")))
+        .collect(Collectors.joining());
+  }
 
   /**
    * The shapes by name, in the order given; empty if there are none.

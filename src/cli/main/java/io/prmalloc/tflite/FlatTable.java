@@ -55,6 +55,11 @@ final class FlatTable extends Table {
     return new FlatTable(file, file.target(0, ""), "");
   }
 
+  /** What errors call this table; empty for the root. */
+  String place() {
+    return place;
+  }
+
   /** What errors call a field of this table. */
   String place(String name) {
     return place.isEmpty() ? name : place + "." + name;
@@ -77,6 +82,18 @@ final class FlatTable extends Table {
   int byteValue(int field, String name) {
     int slot = slot(field, 1, name);
     return slot == 0 ? 0 : bb.get(slot);
+  }
+
+  /** A number, or what it is where the file does not say it. */
+  int intValue(int field, int absent, String name) {
+    int slot = slot(field, 4, name);
+    return slot == 0 ? absent : bb.getInt(slot);
+  }
+
+  /** A table, or null if the field is absent. */
+  FlatTable table(int field, String name) {
+    int slot = slot(field, 4, name);
+    return slot == 0 ? null : new FlatTable(file, file.target(slot, place(name)), place(name));
   }
 
   long unsignedInt(int field, String name) {

@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.GraphModel;
 import io.prmalloc.onnx.OnnxFormatException;
 import io.prmalloc.onnx.OnnxGraph;
 import io.prmalloc.onnx.OnnxReader;
@@ -22,66 +23,87 @@ import java.util.Optional;
  * <p>Threading: immutable.
  *
  * @param text the path or {@code sample:NAME}
- * @param subgraph which graph of a model of TensorFlow Lite, from 0, or null for the main one
- * @param shapes what is set of an ONNX model that leaves it open: by the name of an input its
- *     shape, by that of a dimension its size
+ * @param subgraph which graph of a .tflite model, from 0, or null for all of it
+ * @param shapes what is set of a model that leaves it open: by the name of an input (of a .tflite
+ *     model also its index) its shape, by that of a dimension of an ONNX model its size; empty to
+ *     take what the file says
  */
 public record GraphInput(String text, Integer subgraph, Map<String, List<Integer>> shapes) {
 
   private static final String SAMPLE = "sample:";
   private static final int MARK_LENGTH = 8;
 
+  /** An input whose shapes are taken from the file. Threading: any thread. */
+  public GraphInput(String text, Integer subgraph) {
+    this(text, subgraph, Map.of());
+  }
+
   /**
-   * Reads the graph.
+   * Reads the graph: the chosen one, or the main one with those that it calls in it.
    *
    * <p>Threading: any thread.
    *
-   * @throws TraceFormatException if the file does not hold a graph
-   * @throws IllegalArgumentException if there is no such sample, the path is of a directory, a
-   *     subgraph is chosen where there are none, shapes are set where there are none to set, or an
-   *     open one is not set
-   * @throws UncheckedIOException if the file is not there or cannot be read
+   * @throws TraceFormatException as {@link #readModel}
+   * @throws IllegalArgumentException as {@link #readModel}, or if a model is too large as one graph
+   * @throws UncheckedIOException as {@link #readModel}
    */
   public Graph read() {
+    GraphModel model = readModel();
+    return subgraph == null ? model.whole() : model.parts().get(subgraph).graph();
+  }
+
+  /**
+   * What is to be said of a graph that can be read and yet is not all there was: a model whose
+   * shapes are open. Reads it again.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return one sentence; empty if nothing is missing
+   * @throws TraceFormatException as {@link #readModel}
+   * @throws IllegalArgumentException as {@link #readModel}
+   * @throws UncheckedIOException as {@link #readModel}
+   */
+  public Optional<String> warning() {
+    if (text.startsWith(SAMPLE) || !isModel(Path.of(text))) {
+      return Optional.empty();
+    }
+    return warning(readModel());
+  }
+
+  /** As {@link #warning()}, of what {@link #readModel} answered. Threading: any thread. */
+  public Optional<String> warning(GraphModel model) {
+    return model.warnings().isEmpty()
+        ? Optional.empty()
+        : Optional.of(text + ": " + String.join("; ", model.warnings()));
+  }
+
+  /**
+   * Reads all graphs of a model; a file of one graph is a model of one.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if the file does not hold a graph, or an operator stops the shapes
+   * @throws IllegalArgumentException if there is no such sample, the path is of a directory, a
+   *     subgraph or shapes are chosen where there are none, or shapes do not fit
+   * @throws UncheckedIOException if the file is not there or cannot be read
+   */
+  public GraphModel readModel() {
     return InputFile.inHeap(text, this::readIntoHeap);
   }
 
-  private Graph readIntoHeap() {
+  private GraphModel readIntoHeap() {
     Path path = text.startsWith(SAMPLE) ? null : Path.of(text);
     if (path != null && Files.isDirectory(path)) {
       throw new IllegalArgumentException(text + ": is a directory and no graph");
     }
     if (path != null && isOnnx(path)) {
       checkNoSubgraph();
-      return readOnnx(path).graph();
-    }
-    if (!shapes.isEmpty()) {
-      throw new IllegalArgumentException(
-          "--shape "
-              + shapes.keySet().iterator().next()
-              + " means nothing to "
-              + text
-              + ", which is no ONNX model");
+      return readOnnx(path);
     }
     if (path != null && isTflite(path)) {
-      return readModel(path, subgraph == null ? 0 : subgraph);
+      return readModel(path);
     }
-    checkNoSubgraph();
-    return path == null ? Samples.graph(text.substring(SAMPLE.length())) : GraphReader.read(path);
-  }
-
-  /**
-   * What is to be said of a graph that can be read and yet is not all there was: values of an ONNX
-   * model whose size is not known. Reads the model again.
-   *
-   * <p>Threading: any thread.
-   *
-   * @return empty if nothing is missing
-   */
-  public Optional<String> warning() {
-    return text.startsWith(SAMPLE) || !isOnnx(Path.of(text))
-        ? Optional.empty()
-        : readOnnx(Path.of(text)).warning().map(what -> text + ": " + what);
+    return readOther(path);
   }
 
   private void checkNoSubgraph() {
@@ -89,6 +111,23 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
       throw new IllegalArgumentException(
           "--subgraph " + subgraph + " means nothing to " + text + ", which is no .tflite model");
     }
+  }
+
+  private GraphModel readOther(Path path) {
+    checkNoSubgraph();
+    if (!shapes.isEmpty()) {
+      throw new IllegalArgumentException(
+          "--shape "
+              + shapes.keySet().iterator().next()
+              + " means nothing to "
+              + text
+              + ", which is no .tflite or ONNX model");
+    }
+    if (path != null) {
+      InputFile.checkReadable(path);
+    }
+    return GraphModel.of(
+        path == null ? Samples.graph(text.substring(SAMPLE.length())) : GraphReader.read(path));
   }
 
   /** Told by what models begin with, or by the name where not even that is there. */
@@ -109,9 +148,10 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
     return InputFile.start(path, MARK_LENGTH);
   }
 
-  private OnnxGraph readOnnx(Path path) {
+  private GraphModel readOnnx(Path path) {
     try {
-      return OnnxReader.read(path, shapes);
+      OnnxGraph onnx = OnnxReader.read(path, shapes);
+      return GraphModel.of(onnx.graph(), onnx.warning().stream().toList());
     } catch (OnnxFormatException wrong) {
       throw formatException(wrong.file(), wrong.place(), wrong.what());
     }
@@ -123,13 +163,14 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
         : TraceFormatException.atEntry(file, place, what);
   }
 
-  private static Graph readModel(Path path, int subgraph) {
+  private GraphModel readModel(Path path) {
+    int chosen = subgraph == null ? 0 : subgraph;
     try {
       if (!InputFile.isCompressed(path)) {
-        return TfliteReader.read(path, subgraph);
+        return TfliteReader.readModel(path, chosen, shapes);
       }
       ByteBuffer bytes = InputFile.bytes(path);
-      return TfliteReader.read(path.toString(), bytes, bytes.limit(), subgraph);
+      return TfliteReader.readModel(path.toString(), bytes, bytes.limit(), chosen, shapes);
     } catch (TfliteFormatException wrong) {
       throw formatException(wrong.file(), wrong.place(), wrong.what());
     }

@@ -138,8 +138,8 @@ public record TraceInput(
 
   /**
    * What is to be said of an input that can be read and yet is not all there was: a recording that
-   * was cut short, is damaged or ended before its time, or a model with values of unknown size.
-   * Reads a recording to its end, and a model again.
+   * was cut short, is damaged or ended before its time, or a model whose shapes are open or with
+   * values of unknown size. Reads a recording to its end, and a model again.
    *
    * <p>Threading: any thread.
    *

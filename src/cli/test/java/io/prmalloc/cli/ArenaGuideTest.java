@@ -45,9 +45,12 @@ class ArenaGuideTest {
     Path graph = Files.writeString(directory.resolve("graph.json"), page.blocks("json").get(0));
     Path model =
         Files.write(directory.resolve("model.tflite"), TfliteWriter.model(MobileNetGraphs.v1()));
-    assertEquals(5, page.commands().size());
+    Path audio = Files.write(directory.resolve("audio.tflite"), TfliteWriter.open());
+    assertEquals(7, page.commands().size());
     for (String command : page.commands()) {
-      String out = GuidePage.run(command, Map.of("graph.json", graph, "model.tflite", model));
+      String out =
+          GuidePage.run(
+              command, Map.of("graph.json", graph, "model.tflite", model, "audio.tflite", audio));
 
       if (command.equals("arena graph.json")) {
         assertEquals(page.blocks("").get(0), out);

@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.prmalloc.model.GraphModel;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -55,6 +58,8 @@ class TfliteFuzzTest {
 
   private static byte[] model() {
     TfliteWriter writer = new TfliteWriter();
+    int starts = writer.ints(0, 1);
+    int zeros = writer.ints(0, 0);
     int weights = writer.buffer(new byte[24]);
     int outside = writer.outsideBuffer(8, 16);
     return writer
@@ -67,18 +72,68 @@ class TfliteFuzzTest {
         .operator(new int[] {0, 1, 2, -1, 5}, new int[] {3})
         .operator(new int[] {3}, new int[] {4})
         .endSubgraph(new int[] {0}, new int[] {4})
-        .tensor("a", ElementType.BOOL, 0, 9)
-        .tensor("b", ElementType.COMPLEX128, 0)
-        .operator(new int[] {0}, new int[] {1})
+        .open("a", ElementType.BOOL, -1, 9)
+        .open("b", ElementType.BOOL, -1, 9)
+        .open("c", ElementType.INT32, 2)
+        .tensor("at", ElementType.INT32, zeros, 2)
+        .open("d", ElementType.BOOL, -1, -1)
+        .open("e", ElementType.BOOL, -1, -1)
+        .open("f", ElementType.BOOL, -1, -1, -1, -1)
+        .tensor("none", ElementType.UINT8, 0, 12)
+        .operator(BuiltinOperator.RELU, new int[] {0}, new int[] {1})
+        .operator(BuiltinOperator.SHAPE, new int[] {1}, new int[] {2})
+        .operator(BuiltinOperator.SLICE, new int[] {1, 3, 2}, new int[] {4})
+        .operator(BuiltinOperator.CALL, new int[] {1}, new int[] {5}, 2)
+        .operator(BuiltinOperator.STRIDED_SLICE, new int[] {5, 3, 2, 2}, new int[] {6}, 1, 1, 1, 1)
+        .operator(new int[] {6, 7}, new int[] {})
+        .endSubgraph(new int[] {0}, new int[] {4})
+        .open("in", ElementType.BOOL, -1, -1)
+        .open("out", ElementType.BOOL, -1, -1, -1, -1)
+        .tensor("order", ElementType.INT32, starts, 2)
+        .operator(BuiltinOperator.TRANSPOSE, new int[] {0, 2}, new int[] {1})
         .endSubgraph(new int[] {0}, new int[] {1})
+        .metadata(
+            "OfflineMemoryAllocation",
+            0,
+            1,
+            17,
+            -1,
+            8,
+            0,
+            -1,
+            4,
+            -1,
+            8,
+            0,
+            -1,
+            4,
+            -1,
+            8,
+            0,
+            0,
+            -1,
+            -1,
+            -1)
         .finish();
   }
 
   private void tryToRead(String what, byte[] model, int subgraph) {
     long before = THREADS.getCurrentThreadAllocatedBytes();
     try {
-      TfliteReader.read("fuzz.tflite", ByteBuffer.wrap(model), model.length, subgraph);
-      read++;
+      GraphModel read =
+          TfliteReader.readModel(
+              "fuzz.tflite",
+              ByteBuffer.wrap(model),
+              model.length,
+              subgraph,
+              subgraph == 0 ? Map.of() : Map.of("0", List.of(3, 9)));
+      read.whole();
+      this.read++;
+    } catch (IllegalArgumentException noInput) {
+      refused++;
+      if (!noInput.getMessage().startsWith("--shape 0")) {
+        throw new AssertionError(what, noInput);
+      }
     } catch (TfliteFormatException documented) {
       refused++;
       String message = documented.getMessage();
@@ -111,7 +166,7 @@ class TfliteFuzzTest {
       byte[] cut = Arrays.copyOf(MODEL, length);
       assertThrows(
           TfliteFormatException.class,
-          () -> TfliteReader.read("cut.tflite", ByteBuffer.wrap(cut), cut.length, 0),
+          () -> TfliteReader.readModel("cut.tflite", ByteBuffer.wrap(cut), cut.length, 0, Map.of()),
           "of " + MODEL.length + " bytes the first " + length);
     }
   }

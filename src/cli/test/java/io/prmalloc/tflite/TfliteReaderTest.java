@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.model.GraphModel;
+import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.ArenaPlanner;
 import io.prmalloc.plan.arena.Graph;
@@ -19,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,7 +36,11 @@ class TfliteReaderTest {
   }
 
   private static Graph read(byte[] model) {
-    return TfliteReader.read("m.tflite", ByteBuffer.wrap(model), model.length, 0);
+    return model(model, Map.of()).parts().get(0).graph();
+  }
+
+  private static GraphModel model(byte[] model, Map<String, List<Integer>> shapes) {
+    return TfliteReader.readModel("m.tflite", ByteBuffer.wrap(model), model.length, 0, shapes);
   }
 
   private static void assertWrong(String message, byte[] model) {
@@ -203,7 +210,7 @@ class TfliteReaderTest {
         twoTensors().operator(of(0), of(1)).sameOperator().endSubgraph(of(0), of(1)).finish());
     assertWrong(
         "subgraphs[0].operators[0].inputs[0]: tensor 0 is read but never produced",
-        twoTensors().operator(of(0), of(1)).endSubgraph(NONE, of(1)).finish());
+        twoTensors().operator(BuiltinOperator.ADD, of(0), of(1)).endSubgraph(NONE, of(1)).finish());
     assertWrong(
         "subgraphs[0].inputs[0]: tensor -5 is below -1, which is an absent tensor",
         twoTensors().endSubgraph(of(-5), NONE).finish());
@@ -213,6 +220,151 @@ class TfliteReaderTest {
     return new TfliteWriter()
         .tensor("a", ElementType.INT8, 0, 4)
         .tensor("b", ElementType.INT8, 0, 4);
+  }
+
+  @Test
+  void shouldCountAsPersistentWhenKernelsMakeItOfConstants() {
+    TfliteWriter writer = new TfliteWriter();
+    int half = writer.buffer(new byte[20]);
+    byte[] model =
+        writer
+            .tensor("sparse", ElementType.FLOAT16, half, 2, 10)
+            .tensor("dense", ElementType.FLOAT16, 0, 2, 10)
+            .tensor("wide", ElementType.FLOAT32, 0, 2, 10)
+            .tensor("bias", ElementType.FLOAT16, half, 10)
+            .tensor("wide bias", ElementType.FLOAT32, 0, 10)
+            .tensor("in", ElementType.FLOAT16, 0, 10)
+            .tensor("wide in", ElementType.FLOAT32, 0, 10)
+            .operator(BuiltinOperator.DENSIFY, of(0), of(1))
+            .operator(BuiltinOperator.DEQUANTIZE, of(1), of(2))
+            .operator(BuiltinOperator.DEQUANTIZE, of(3), of(4))
+            .operator(BuiltinOperator.DEQUANTIZE, of(5), of(6))
+            .endSubgraph(of(5), of(6))
+            .finish();
+
+    GraphModel read = model(model, Map.of());
+
+    GraphModel.Part part = read.parts().get(0);
+    assertEquals(
+        List.of("CONSTANT", "PERSISTENT", "PERSISTENT", "CONSTANT", "PERSISTENT", "ARENA", "ARENA"),
+        part.graph().tensors().stream().map(tensor -> tensor.kind().name()).toList());
+    assertEquals(
+        List.of("GRAPH", "PREPARED", "PREPARED", "GRAPH", "PREPARED", "GRAPH", "GRAPH"),
+        part.tensors().stream().map(note -> note.origin().name()).toList());
+    try (ArenaPlanner planner = ArenaPlanner.onPaper(part.graph(), ArenaOptions.DEFAULT)) {
+      planner.executeAllocations();
+      // 40, 80 and 40 bytes; each begins at a multiple of 64.
+      assertEquals(128 + 64 + 40, planner.persistentBytes());
+    }
+  }
+
+  @Test
+  void shouldLiveAtItsReadersWhenACustomOperatorReadsWhatNothingWrites() {
+    byte[] model =
+        new TfliteWriter()
+            .tensor("in", ElementType.INT8, 0, 8)
+            .tensor("scratch", ElementType.UINT8, 0, 100)
+            .tensor("shared", ElementType.UINT8, 0, 60)
+            .tensor("mid", ElementType.INT8, 0, 8)
+            .tensor("out", ElementType.INT8, 0, 8)
+            .tensor("late", ElementType.INT8, 0, 8)
+            .custom("ethos-u", of(0, 1, 2, -1), of(3))
+            .operator(BuiltinOperator.RELU, of(3), of(4))
+            .custom("ethos-u", of(4, 2), of(5))
+            .endSubgraph(of(0), of(5))
+            .finish();
+
+    GraphModel.Part part = model(model, Map.of()).parts().get(0);
+
+    assertEquals(new Node(List.of(0, -1), List.of(3, 2), List.of(1)), part.graph().nodes().get(0));
+    assertEquals(new Node(List.of(4, 2), List.of(5), List.of()), part.graph().nodes().get(2));
+    assertEquals("ethos-u", part.nodes().get(2).operator());
+    var lives = part.graph().usageRecords(ArenaOptions.DEFAULT);
+    assertEquals(new TensorUsageRecord(100, 0, 0), lives.get(1));
+    assertEquals(new TensorUsageRecord(60, 0, 2), lives.get(2));
+  }
+
+  @Test
+  void shouldKeepOffsetsWhenTheModelHasAnOfflinePlan() {
+    byte[] model =
+        twoTensors()
+            .operator(of(0), of(1))
+            .endSubgraph(of(0), of(1))
+            .tensor("other", ElementType.INT8, 0, 4)
+            .endSubgraph(of(0), NONE)
+            .metadata("OfflineMemoryAllocation", 0, 1, 3, 64, -1, 7)
+            .finish();
+
+    GraphModel read = model(model, Map.of());
+
+    assertEquals(
+        List.of(64L, -1L),
+        read.parts().get(0).graph().tensors().stream().map(Tensor::fixedOffset).toList());
+    assertEquals(7, read.parts().get(1).graph().tensors().get(0).fixedOffset());
+    assertWrong(
+        "metadata[0].buffer: an offline plan for 2 tensors in 20 bytes; the model has 3 tensors",
+        twoTensors()
+            .tensor("c", ElementType.INT8, 0, 4)
+            .endSubgraph(of(0), NONE)
+            .metadata("OfflineMemoryAllocation", 0, 1, 2, 0, 0)
+            .finish());
+    assertWrong(
+        "metadata[0].buffer: an offline plan for 2 tensors in 16 bytes; the model has 2 tensors",
+        twoTensors()
+            .endSubgraph(of(0), NONE)
+            .metadata("OfflineMemoryAllocation", 0, 1, 2, 0)
+            .finish());
+    assertWrong(
+        "metadata[0].buffer: an offline plan of 8 bytes; the least is 12",
+        twoTensors().endSubgraph(of(0), NONE).metadata("OfflineMemoryAllocation", 0, 1).finish());
+    assertWrong(
+        "metadata[0].buffer: offset -2 of tensor 1; the least is -1",
+        twoTensors()
+            .endSubgraph(of(0), NONE)
+            .metadata("OfflineMemoryAllocation", 0, 1, 2, 0, -2)
+            .finish());
+  }
+
+  @Test
+  void shouldKnowWhatIsCalledWhenAModelHasControlFlow() {
+    byte[] model =
+        twoTensors()
+            .operator(BuiltinOperator.IF, of(0, 0), of(1), 1, 2)
+            .operator(BuiltinOperator.CALL_ONCE, NONE, NONE, 2)
+            .operator(BuiltinOperator.STABLEHLO_COMPOSITE, of(0), NONE, 0, 1)
+            .endSubgraph(of(0), of(1))
+            .tensor("a", ElementType.INT8, 0, 4)
+            .endSubgraph(of(0), of(0))
+            .tensor("b", ElementType.INT8, 0, 4)
+            .endSubgraph(of(0), of(0))
+            .finish();
+
+    assertEquals(
+        List.of(
+            new GraphModel.NodeNote("IF", List.of(1, 2)),
+            new GraphModel.NodeNote("CALL_ONCE", List.of(2)),
+            new GraphModel.NodeNote("STABLEHLO_COMPOSITE", List.of(1))),
+        model(model, Map.of()).parts().get(0).nodes());
+    assertWrong(
+        "subgraphs[0].operators[0]: WHILE calls subgraph 7 of 1",
+        twoTensors()
+            .operator(BuiltinOperator.WHILE, of(0), of(1), 0, 7)
+            .endSubgraph(of(0), of(1))
+            .finish());
+    assertWrong(
+        "subgraphs[0].operators[0]: CALL calls more than 64 deep, or in a circle",
+        twoTensors()
+            .operator(BuiltinOperator.CALL, of(0), of(1), 0)
+            .endSubgraph(of(0), of(1))
+            .finish());
+    TfliteWriter chain = new TfliteWriter();
+    for (int i = 1; i < 66; i++) {
+      chain.operator(BuiltinOperator.CALL, NONE, NONE, i).endSubgraph(NONE, NONE);
+    }
+    TfliteFormatException deep =
+        assertThrows(
+            TfliteFormatException.class, () -> read(chain.endSubgraph(NONE, NONE).finish()));
+    assertTrue(deep.getMessage().endsWith("calls more than 64 deep, or in a circle"));
   }
 
   @Test

@@ -4,8 +4,11 @@ import com.google.flatbuffers.FlatBufferBuilder;
 import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.plan.arena.Graph.Node;
 import io.prmalloc.plan.arena.Graph.Tensor;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Writes models as TensorFlow Lite does, for tests: subgraph by subgraph, and in each first the
@@ -17,17 +20,16 @@ public final class TfliteWriter {
 
   private final FlatBufferBuilder out = new FlatBufferBuilder(1024);
   private final List<Integer> buffers = new ArrayList<>();
-  private final int code;
+  private final List<Integer> codes = new ArrayList<>();
+  private final List<Integer> metadata = new ArrayList<>();
   private final List<Integer> subgraphs = new ArrayList<>();
   private final List<Integer> tensors = new ArrayList<>();
   private final List<Integer> operators = new ArrayList<>();
 
   /** Starts a model whose buffer 0 is empty, as convention has it. */
   public TfliteWriter() {
-    // First here is last in the file, as in real ones: the kind of all operators, custom.
-    out.startTable(4);
-    out.addByte(0, (byte) 32, (byte) 0);
-    code = out.endTable();
+    // First here is last in the file, as in real ones: the kind of most operators, custom.
+    code(BuiltinOperator.CUSTOM, "");
     buffer(new byte[0]);
   }
 
@@ -52,8 +54,103 @@ public final class TfliteWriter {
     return writer.finish();
   }
 
+  /** A model of three graphs: an IF of a main one of 201 bytes, and its branches of 400 and 600. */
+  public static byte[] branches() {
+    return new TfliteWriter()
+        .tensor("if", ElementType.BOOL, 0)
+        .tensor("in", ElementType.INT8, 0, 100)
+        .tensor("out", ElementType.INT8, 0, 100)
+        .operator(BuiltinOperator.IF, new int[] {0, 1}, new int[] {2}, 1, 2)
+        .endSubgraph("main", new int[] {0, 1}, new int[] {2})
+        .tensor("in", ElementType.INT8, 0, 100)
+        .tensor("out", ElementType.INT8, 0, 300)
+        .operator(BuiltinOperator.RELU, new int[] {0}, new int[] {1})
+        .endSubgraph("then", new int[] {0}, new int[] {1})
+        .tensor("in", ElementType.INT8, 0, 100)
+        .tensor("out", ElementType.INT8, 0, 500)
+        .operator(BuiltinOperator.RELU, new int[] {0}, new int[] {1})
+        .endSubgraph("else", new int[] {0}, new int[] {1})
+        .finish();
+  }
+
+  /** A model of one operator whose input, {@code audio:0}, is of the shape -1x4, 16 bytes a row. */
+  public static byte[] open() {
+    return new TfliteWriter()
+        .open("audio:0", ElementType.FLOAT32, -1, 4)
+        .open("out", ElementType.FLOAT32, -1, 4)
+        .operator(BuiltinOperator.RELU, new int[] {0}, new int[] {1})
+        .endSubgraph(new int[] {0}, new int[] {1})
+        .finish();
+  }
+
   private static int[] ints(List<Integer> list) {
     return list.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  private int code(BuiltinOperator kind, String custom) {
+    int name = custom.isEmpty() ? 0 : out.createString(custom);
+    out.startTable(4);
+    out.addByte(TfliteSchema.CODE_OLD, (byte) Math.min(127, kind.ordinal()), (byte) 0);
+    if (name != 0) {
+      out.addOffset(TfliteSchema.CODE_CUSTOM_NAME, name, 0);
+    }
+    out.addInt(TfliteSchema.CODE_NUMBER, kind.ordinal(), 0);
+    codes.add(out.endTable());
+    return codes.size() - 1;
+  }
+
+  /** Adds a buffer of whole numbers and tells its index. */
+  int ints(int... values) {
+    ByteBuffer data = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+    data.asIntBuffer().put(values);
+    return buffer(data.array());
+  }
+
+  /** Adds metadata with a buffer of whole numbers. */
+  TfliteWriter metadata(String name, int... values) {
+    int nameString = out.createString(name);
+    int buffer = ints(values);
+    out.startTable(2);
+    out.addOffset(TfliteSchema.METADATA_NAME, nameString, 0);
+    out.addInt(TfliteSchema.METADATA_BUFFER, buffer, 0);
+    metadata.add(out.endTable());
+    return this;
+  }
+
+  /** Adds a constant of whole numbers. */
+  TfliteWriter constant(String name, int... values) {
+    return tensor(name, ElementType.INT32, ints(values), values.length);
+  }
+
+  /** Adds a tensor whose shape is open where the signature has -1, and 1 in the file. */
+  TfliteWriter open(String name, ElementType type, int... signature) {
+    int[] shape = IntStream.of(signature).map(d -> d == -1 ? 1 : d).toArray();
+    return tensor(name, type.number(), 0, false, vector(signature), shape);
+  }
+
+  /** Adds a custom operator of a name. */
+  TfliteWriter custom(String name, int[] inputs, int[] outputs) {
+    return operator(code(BuiltinOperator.CUSTOM, name), 0, 0, inputs, outputs);
+  }
+
+  /** Adds an operator of a kind whose options are numbers: a field each. */
+  TfliteWriter operator(BuiltinOperator kind, int[] inputs, int[] outputs, int... options) {
+    out.startTable(options.length);
+    for (int i = 0; i < options.length; i++) {
+      out.addInt(i, options[i], Integer.MIN_VALUE);
+    }
+    int table = out.endTable();
+    boolean later = kind == BuiltinOperator.STABLEHLO_COMPOSITE;
+    return operator(code(kind, ""), later ? 0 : table, later ? table : 0, inputs, outputs);
+  }
+
+  /** Adds an operator of a kind whose option is a vector. */
+  TfliteWriter vectorOperator(BuiltinOperator kind, int[] inputs, int[] outputs, int... option) {
+    int values = vector(option);
+    out.startTable(1);
+    out.addOffset(0, values, 0);
+    int table = out.endTable();
+    return operator(code(kind, ""), table, 0, inputs, outputs);
   }
 
   /** Adds a buffer and tells its index. */
@@ -88,6 +185,11 @@ public final class TfliteWriter {
 
   /** Adds a tensor of any type at all. */
   TfliteWriter tensor(String name, int type, int buffer, boolean variable, int... shape) {
+    return tensor(name, type, buffer, variable, 0, shape);
+  }
+
+  private TfliteWriter tensor(
+      String name, int type, int buffer, boolean variable, int signature, int[] shape) {
     int shapeVector = vector(shape);
     int nameString = out.createString(name);
     // With the quantization's slot, as real models have it.
@@ -97,16 +199,24 @@ public final class TfliteWriter {
     out.addInt(TfliteSchema.TENSOR_BUFFER, buffer, 0);
     out.addOffset(TfliteSchema.TENSOR_NAME, nameString, 0);
     out.addBoolean(TfliteSchema.TENSOR_IS_VARIABLE, variable, false);
+    out.addOffset(TfliteSchema.TENSOR_SHAPE_SIGNATURE, signature, 0);
     tensors.add(out.endTable());
     return this;
   }
 
   /** Adds an operator. */
   TfliteWriter operator(int[] inputs, int[] outputs) {
+    return operator(0, 0, 0, inputs, outputs);
+  }
+
+  private TfliteWriter operator(
+      int code, int options, int laterOptions, int[] inputs, int[] outputs) {
     int inputVector = vector(inputs);
     int outputVector = vector(outputs);
-    out.startTable(9);
-    out.addInt(0, 0, 0);
+    out.startTable(13);
+    out.addInt(TfliteSchema.OPERATOR_CODE, code, 0);
+    out.addOffset(TfliteSchema.OPERATOR_OPTIONS, options, 0);
+    out.addOffset(TfliteSchema.OPERATOR_OPTIONS_2, laterOptions, 0);
     out.addOffset(TfliteSchema.OPERATOR_INPUTS, inputVector, 0);
     out.addOffset(TfliteSchema.OPERATOR_OUTPUTS, outputVector, 0);
     operators.add(out.endTable());
@@ -121,11 +231,15 @@ public final class TfliteWriter {
 
   /** Makes a subgraph of what was added since the last one. */
   TfliteWriter endSubgraph(int[] inputs, int[] outputs) {
+    return endSubgraph("subgraph", inputs, outputs);
+  }
+
+  private TfliteWriter endSubgraph(String subgraph, int[] inputs, int[] outputs) {
     int inputVector = vector(inputs);
     int outputVector = vector(outputs);
     int tensorVector = tables(tensors);
     int operatorVector = tables(operators);
-    int name = out.createString("subgraph");
+    int name = out.createString(subgraph);
     out.startTable(5);
     out.addOffset(TfliteSchema.SUBGRAPH_TENSORS, tensorVector, 0);
     out.addOffset(TfliteSchema.SUBGRAPH_INPUTS, inputVector, 0);
@@ -148,13 +262,15 @@ public final class TfliteWriter {
     int subgraphVector = tables(subgraphs);
     int bufferVector = tables(buffers);
     int description = out.createString("written by a test");
-    int codeVector = out.createVectorOfTables(new int[] {code});
+    int codeVector = tables(codes);
+    int metadataVector = metadata.isEmpty() ? 0 : tables(metadata);
     out.startTable(8);
     out.addInt(TfliteSchema.MODEL_VERSION, version, 0);
     out.addOffset(TfliteSchema.MODEL_OPERATOR_CODES, codeVector, 0);
     out.addOffset(TfliteSchema.MODEL_SUBGRAPHS, subgraphVector, 0);
     out.addOffset(3, description, 0);
     out.addOffset(TfliteSchema.MODEL_BUFFERS, bufferVector, 0);
+    out.addOffset(TfliteSchema.MODEL_METADATA, metadataVector, 0);
     out.finish(out.endTable(), identifier);
     return out.sizedByteArray();
   }

@@ -1,0 +1,9 @@
+/**
+ * What readers of model files make: graphs for the arena planner, which of them call which, and
+ * notes that say to people where a tensor comes from.
+ *
+ * <p>May use: {@code io.prmalloc.plan.arena}.
+ *
+ * <p>Conventions: immutable records; nothing here knows a file format.
+ */
+package io.prmalloc.model;
