@@ -1,5 +1,6 @@
 package io.prmalloc.plan;
 
+import io.prmalloc.internal.planner.ConstrainedProblem;
 import io.prmalloc.internal.planner.index.Lives;
 import java.util.Arrays;
 import java.util.List;
@@ -14,15 +15,19 @@ public final class LowerBounds {
   private LowerBounds() {}
 
   /**
-   * The load: the most bytes alive in one task. No plan by offsets is smaller. 0 for no records; n
+   * The load: the most bytes in use in one task, or where the last fixed tensor ends if that is
+   * more, and no less than the largest tensor. No plan by offsets is smaller. 0 for no records; n
    * log n.
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalArgumentException if the sizes together pass 2^63 − 1
+   * @throws IllegalArgumentException if the sizes together pass 2^63 − 1, under constraints 2^61,
+   *     or fixed offsets cannot be kept
    */
   public static long loadBytes(List<TensorUsageRecord> records) {
-    return new Lives(records).load();
+    return ConstrainedProblem.plainAlignment(records, 1) > 0
+        ? new Lives(records).load()
+        : new ConstrainedProblem(records, 1).lowerBound();
   }
 
   /**

@@ -1,5 +1,7 @@
 package io.prmalloc.plan;
 
+import io.prmalloc.internal.planner.ConstrainedPlacer;
+import io.prmalloc.internal.planner.ConstrainedProblem;
 import io.prmalloc.internal.planner.EqualityStrategy;
 import io.prmalloc.internal.planner.GreedyBestStrategy;
 import io.prmalloc.internal.planner.GreedyByBreadthStrategy;
@@ -109,11 +111,12 @@ public enum MemoryStrategy {
    * @param records the tensors, in any order
    * @return an object for each of them, in the order of {@code records}; objects are numbered in
    *     the order the strategy makes them
-   * @throws IllegalArgumentException if the sizes together pass 2^63 − 1, or there are more tensors
-   *     than the strategy takes
+   * @throws IllegalArgumentException if the sizes together pass 2^63 − 1, there are more tensors
+   *     than the strategy takes, or a tensor has constraints: objects have no offsets and no gaps
    * @throws java.util.concurrent.CancellationException if the thread is interrupted
    */
   public ObjectsAssignment assignObjects(List<TensorUsageRecord> records) {
+    ConstrainedProblem.refuse(records, label());
     Lives lives = new Lives(records);
     return inCallersOrder(lives, objects().assign(lives));
   }
@@ -137,6 +140,7 @@ public enum MemoryStrategy {
           label() + " is not defined with a reallocation graph; greedy-in-order is");
     }
     graph.checkTensorCount(records.size());
+    ConstrainedProblem.refuse(records, label());
     Lives lives = new Lives(records);
     return inCallersOrder(lives, GreedyInOrderStrategy.assign(lives, graph));
   }
@@ -195,17 +199,25 @@ public enum MemoryStrategy {
    * none is large enough, on top. Close to O(n log² n), whether lives are short or most tensors are
    * alive at once; O(n²) for inputs made to be slow. All others lay their objects end to end.
    *
+   * <p>{@link #GREEDY_BY_SIZE} observes constraints, in O(n² log n) then: fixed tensors first,
+   * hints where that does not make the plan larger. All others refuse them.
+   *
    * <p>Threading: any thread.
    *
    * @param records the tensors, in any order
    * @param alignment what every offset is to be a multiple of, a power of two from 1 to 2^30
    * @throws IllegalArgumentException if the alignment is out of its bounds; if the sizes, aligned,
-   *     together pass 2^63 − 1; if there are more tensors than the strategy takes
+   *     together pass 2^63 − 1, under constraints 2^61; if there are more tensors than the strategy
+   *     takes; if a tensor has constraints and this is not {@link #GREEDY_BY_SIZE}; if fixed
+   *     offsets are not aligned, or two of them cannot both be kept
    * @throws java.util.concurrent.CancellationException if the thread is interrupted
    */
   public OffsetsAssignment assignOffsets(List<TensorUsageRecord> records, long alignment) {
     if (this == GREEDY_BY_SIZE) {
-      return GreedyBySizeOffsets.assign(records, alignment);
+      long plain = ConstrainedProblem.plainAlignment(records, alignment);
+      return plain > 0
+          ? GreedyBySizeOffsets.assign(records, plain)
+          : ConstrainedPlacer.assignBySize(records, alignment);
     }
     return assignObjects(records).toOffsets(records, alignment);
   }

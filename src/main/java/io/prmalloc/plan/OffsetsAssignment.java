@@ -20,12 +20,15 @@ public final class OffsetsAssignment {
   private final long[] offsets;
   private final long[] sizesBytes;
   private final long alignment;
+  private final long memoryAlignment;
   private final long totalBytes;
 
-  private OffsetsAssignment(long[] offsets, long[] sizesBytes, long alignment, long totalBytes) {
+  private OffsetsAssignment(
+      long[] offsets, long[] sizesBytes, long alignment, long memoryAlignment, long totalBytes) {
     this.offsets = offsets;
     this.sizesBytes = sizesBytes;
     this.alignment = alignment;
+    this.memoryAlignment = memoryAlignment;
     this.totalBytes = totalBytes;
   }
 
@@ -63,6 +66,7 @@ public final class OffsetsAssignment {
           "there are " + offsets.length + " offsets for " + records.size() + " tensors");
     }
     long[] sizesBytes = new long[offsets.length];
+    long memoryAlignment = alignment;
     long totalBytes = atLeastBytes;
     for (int tensor = 0; tensor < offsets.length; tensor++) {
       long offset = offsets[tensor];
@@ -77,9 +81,13 @@ public final class OffsetsAssignment {
                 + " from 0");
       }
       sizesBytes[tensor] = records.get(tensor).sizeBytes();
+      memoryAlignment =
+          Math.max(
+              memoryAlignment, Long.lowestOneBit(records.get(tensor).constraints().alignment()));
       totalBytes = Math.max(totalBytes, Sums.add(offset, sizesBytes[tensor]));
     }
-    return new OffsetsAssignment(offsets.clone(), sizesBytes, alignment, totalBytes);
+    return new OffsetsAssignment(
+        offsets.clone(), sizesBytes, alignment, memoryAlignment, totalBytes);
   }
 
   /** How many tensors have an offset. Threading: any thread. */
@@ -117,6 +125,16 @@ public final class OffsetsAssignment {
   /** What every offset is a multiple of. Threading: any thread. */
   public long alignment() {
     return alignment;
+  }
+
+  /**
+   * What the address of the arena must be a multiple of so that every tensor's address is as its
+   * offset: the largest power of two in {@link #alignment} and the tensors' own alignments.
+   *
+   * <p>Threading: any thread.
+   */
+  public long memoryAlignment() {
+    return memoryAlignment;
   }
 
   /** How large the arena is in bytes. Threading: any thread. */

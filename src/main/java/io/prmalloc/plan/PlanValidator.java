@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -29,24 +30,38 @@ public final class PlanValidator {
 
   /**
    * The first fault of a plan by offsets: a tensor too many or too few, another size than in the
-   * records, an offset that is negative or not aligned, an end behind the total, two tensors that
-   * are alive in the same task and share a byte.
+   * records, an offset that is negative or not aligned, as the plan or the tensor has it, or
+   * another than the tensor's fixed one, an end behind the total, two tensors that use a byte in
+   * the same task. Hints are no obligation.
    *
    * <p>Threading: any thread.
    *
    * @return what is wrong, in words; empty if the plan is valid
    */
   public static Optional<String> fault(List<TensorUsageRecord> records, OffsetsAssignment plan) {
+    return fault(records, plan, String::valueOf);
+  }
+
+  /**
+   * As {@link #fault(List, OffsetsAssignment)}, with other names.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param names what to call a tensor, by its place in the list
+   * @return what is wrong, in words; empty if the plan is valid
+   */
+  public static Optional<String> fault(
+      List<TensorUsageRecord> records, OffsetsAssignment plan, IntFunction<String> names) {
     if (plan.tensorCount() != records.size()) {
       return wrongCount(plan.tensorCount(), records.size());
     }
     for (int tensor = 0; tensor < records.size(); tensor++) {
       Optional<String> fault = faultOfTensor(tensor, records.get(tensor), plan);
       if (fault.isPresent()) {
-        return fault;
+        return Optional.of("tensor " + names.apply(tensor) + " " + fault.get());
       }
     }
-    return overlapInArena(records, plan);
+    return overlapInArena(records, plan, names);
   }
 
   private static Optional<String> wrongCount(int planned, int given) {
@@ -58,23 +73,23 @@ public final class PlanValidator {
     long offset = plan.offset(tensor);
     if (plan.sizeBytes(tensor) != record.sizeBytes()) {
       return Optional.of(
-          "tensor "
-              + tensor
-              + " has "
-              + record.sizeBytes()
-              + " bytes, but "
-              + plan.sizeBytes(tensor)
-              + " in the plan");
+          "has " + record.sizeBytes() + " bytes, but " + plan.sizeBytes(tensor) + " in the plan");
     }
-    if (offset < 0 || offset % plan.alignment() != 0) {
+    for (long alignment : new long[] {plan.alignment(), record.constraints().alignment()}) {
+      if (offset < 0 || offset % alignment != 0) {
+        return Optional.of("lies at " + offset + ", no multiple of " + alignment);
+      }
+    }
+    if (record.constraints().offset().orElse(offset) != offset) {
       return Optional.of(
-          "tensor " + tensor + " lies at " + offset + ", no multiple of " + plan.alignment());
+          "lies at "
+              + offset
+              + ", but its fixed offset is "
+              + record.constraints().offset().getAsLong());
     }
     if (offset > plan.totalBytes() - record.sizeBytes()) {
       return Optional.of(
-          "tensor "
-              + tensor
-              + " at "
+          "at "
               + offset
               + " with "
               + record.sizeBytes()
@@ -84,34 +99,74 @@ public final class PlanValidator {
     return Optional.empty();
   }
 
+  /** Bytes of a tensor that are in use, from a task to a task. */
+  private record Use(int tensor, long firstTask, long lastTask, long begin, long end) {}
+
+  /** The life of a tensor, and where it lies: cut at each end of a gap, empty uses left out. */
+  private static void addUses(int tensor, TensorUsageRecord record, long offset, List<Use> uses) {
+    long full = offset + record.sizeBytes();
+    long task = record.firstTask();
+    for (TensorConstraints.Gap gap : record.constraints().gaps()) {
+      addUse(new Use(tensor, task, gap.firstTask() - 1, offset, full), uses);
+      addUse(
+          new Use(
+              tensor,
+              gap.firstTask(),
+              gap.lastTask(),
+              offset + gap.fromByte(),
+              offset + gap.toByte()),
+          uses);
+      task = gap.lastTask() + 1;
+    }
+    addUse(new Use(tensor, task, record.lastTask(), offset, full), uses);
+  }
+
+  private static void addUse(Use use, List<Use> uses) {
+    if (use.firstTask <= use.lastTask && use.begin < use.end) {
+      uses.add(use);
+    }
+  }
+
   private static Optional<String> overlapInArena(
-      List<TensorUsageRecord> records, OffsetsAssignment plan) {
-    int[] births = sortedTensors(records, BY_FIRST);
-    int[] deaths = sortedTensors(records, Comparator.comparingLong(TensorUsageRecord::lastTask));
-    TreeMap<Long, Integer> live = new TreeMap<>();
+      List<TensorUsageRecord> records, OffsetsAssignment plan, IntFunction<String> names) {
+    List<Use> births = new ArrayList<>();
+    for (int tensor = 0; tensor < records.size(); tensor++) {
+      addUses(tensor, records.get(tensor), plan.offset(tensor), births);
+    }
+    births.sort(Comparator.comparingLong(Use::firstTask));
+    List<Use> deaths = new ArrayList<>(births);
+    deaths.sort(Comparator.comparingLong(Use::lastTask));
+    TreeMap<Long, Use> live = new TreeMap<>();
     int dead = 0;
-    for (int tensor : births) {
-      TensorUsageRecord record = records.get(tensor);
-      while (records.get(deaths[dead]).lastTask() < record.firstTask()) {
-        live.remove(plan.offset(deaths[dead]), deaths[dead]);
+    for (Use use : births) {
+      while (deaths.get(dead).lastTask < use.firstTask) {
+        live.remove(deaths.get(dead).begin, deaths.get(dead));
         dead++;
       }
-      if (record.sizeBytes() == 0) {
-        continue;
+      Map.Entry<Long, Use> below = live.floorEntry(use.begin);
+      if (below != null && below.getValue().end > use.begin) {
+        return sharedBytes(below.getValue(), use, use.begin, names);
       }
-      long offset = plan.offset(tensor);
-      Map.Entry<Long, Integer> below = live.floorEntry(offset);
-      if (below != null && below.getKey() + records.get(below.getValue()).sizeBytes() > offset) {
-        return shared(below.getValue(), tensor, record.firstTask(), "bytes from offset " + offset);
+      Map.Entry<Long, Use> above = live.higherEntry(use.begin);
+      if (above != null && use.end > above.getKey()) {
+        return sharedBytes(above.getValue(), use, above.getKey(), names);
       }
-      Map.Entry<Long, Integer> above = live.higherEntry(offset);
-      if (above != null && offset + record.sizeBytes() > above.getKey()) {
-        return shared(
-            above.getValue(), tensor, record.firstTask(), "bytes from offset " + above.getKey());
-      }
-      live.put(offset, tensor);
+      live.put(use.begin, use);
     }
     return Optional.empty();
+  }
+
+  private static Optional<String> sharedBytes(
+      Use one, Use other, long offset, IntFunction<String> names) {
+    return Optional.of(
+        "tensors "
+            + names.apply(one.tensor)
+            + " and "
+            + names.apply(other.tensor)
+            + " are both alive in task "
+            + other.firstTask
+            + " and share bytes from offset "
+            + offset);
   }
 
   private static Optional<String> shared(int one, int other, long task, String what) {

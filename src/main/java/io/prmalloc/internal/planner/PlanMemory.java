@@ -17,8 +17,8 @@ import java.util.List;
 public final class PlanMemory {
 
   // One region holds 2 GiB − 1 at most. A larger plan is cut at offsets where a tensor begins and
-  // none is cut in two, as few times as that allows. Such an offset is aligned, so what is aligned
-  // in the plan is aligned in its region.
+  // none is cut in two, as few times as that allows, rounded down to what the start of a region is
+  // aligned to: what is aligned in the plan is aligned in its region.
 
   private final SubAllocator source;
   private final List<MemoryRegion> regions;
@@ -57,7 +57,7 @@ public final class PlanMemory {
     boolean done = false;
     try {
       for (int i = 0; i < regions.length; i++) {
-        regions[i] = source.alloc(plan.alignment(), pieces.get(i).bytes());
+        regions[i] = source.alloc(plan.memoryAlignment(), pieces.get(i).bytes());
       }
       done = true;
     } finally {
@@ -110,15 +110,16 @@ public final class PlanMemory {
     if (byOffset.length == 0) {
       return cuts;
     }
-    long start = plan.offset(byOffset[0]);
+    long start = plan.offset(byOffset[0]) & -plan.memoryAlignment();
     // The last place before here where a cut is possible; −1 if there is none since the last cut.
     long possible = -1;
     long end = start;
     cuts.add(start);
     for (int tensor : byOffset) {
       long offset = plan.offset(tensor);
-      if (offset >= end && offset > start) {
-        possible = offset;
+      long place = offset & -plan.memoryAlignment();
+      if (place >= end && place > start) {
+        possible = place;
       }
       long tensorEnd = offset + plan.sizeBytes(tensor);
       if (tensorEnd - start > maxRegionBytes) {

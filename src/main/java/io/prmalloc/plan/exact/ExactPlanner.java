@@ -1,5 +1,6 @@
 package io.prmalloc.plan.exact;
 
+import io.prmalloc.internal.planner.ConstrainedProblem;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.time.Duration;
@@ -19,6 +20,10 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Whenever it stops there is a plan, no larger than that of {@link
  * MemoryStrategy#GREEDY_BY_SIZE}. An interrupt stops it, too; the thread is still interrupted then.
+ *
+ * <p>Under constraints of tensors ({@link io.prmalloc.plan.TensorConstraints}) another search runs,
+ * on one thread, with the same answers: a plan that observes all of them, and whether none is
+ * smaller. Hints come last, and never make the plan larger.
  *
  * <p>Source: the question and much of the way are those of MiniMalloc (Moffitt, ASPLOS 2023).
  *
@@ -110,8 +115,13 @@ public final class ExactPlanner {
   private ExactPlan search(
       List<TensorUsageRecord> records, long alignment, long goal, PlanWatcher watcher) {
     Objects.requireNonNull(watcher, "watcher");
-    Problem problem = new Problem(records, alignment);
     long nanos = options.timeout().map(ExactPlanner::nanos).orElse(0L);
+    long plain = ConstrainedProblem.plainAlignment(records, alignment);
+    if (plain == 0) {
+      ConstrainedProblem constrained = new ConstrainedProblem(records, alignment);
+      return new ConstrainedSearch(constrained, options, watcher, goal, nanos).run();
+    }
+    Problem problem = new Problem(records, plain);
     Incumbent incumbent = new Incumbent(problem, watcher, goal, nanos);
     SearchThreads threads = new SearchThreads(incumbent, problem.count());
     // What is promised at least; it costs little, and may run beside the search.

@@ -1,6 +1,8 @@
 package io.prmalloc.plan.heuristic;
 
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.planner.ConstrainedPlacer;
+import io.prmalloc.internal.planner.ConstrainedProblem;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.List;
@@ -27,16 +29,26 @@ public final class HeuristicPlanner {
    * are alive with each; else n², with a small factor: 5,000 take some tens of milliseconds, 50,000
    * some seconds. An interrupt ends it with a {@link java.util.concurrent.CancellationException}.
    *
+   * <p>Under constraints sizes count as they are, fixed tensors come first, and each of the others,
+   * in the order, goes into the smallest gap of all its tasks together; hints are kept where that
+   * does not make the plan larger.
+   *
    * <p>Threading: any thread.
    *
    * @param alignment what offsets are multiples of, a power of two from 1 to 2^30; less than {@link
    *     #LEAST_ALIGNMENT} counts as that
    * @throws IllegalArgumentException if the rounded sizes together pass 2^63 − 1, there are more
-   *     than {@link #MAX_TENSORS} tensors, or the alignment is out of its bounds
+   *     than {@link #MAX_TENSORS} tensors, or the alignment is out of its bounds; under
+   *     constraints, if sizes and alignments together pass 2^61, or fixed offsets cannot be kept
    */
   public static OffsetsAssignment assignOffsets(
       List<TensorUsageRecord> records, PlacementOrder order, long alignment) {
     long granularity = granularity(records, alignment);
+    if (ConstrainedProblem.plainAlignment(records, granularity) == 0) {
+      return ConstrainedPlacer.assign(
+          new ConstrainedProblem(records, alignment), order.sort(records, 1));
+    }
+    granularity = ConstrainedProblem.plainAlignment(records, granularity);
     OrderPlacer placer = new OrderPlacer(records, order.seesGround(), granularity);
     long total = placer.place(order.sort(records, granularity), Long.MAX_VALUE);
     return OffsetsAssignment.of(records, placer.offsets(), granularity, total);

@@ -1,5 +1,6 @@
 package io.prmalloc.plan.heuristic;
 
+import io.prmalloc.internal.planner.ConstrainedProblem;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.List;
@@ -55,6 +56,7 @@ public final class OrderSearch {
       SearchOptions options,
       SearchWatch watch) {
     this.records = records;
+    ConstrainedProblem.refuse(records, "heuristic's search");
     granularity = HeuristicPlanner.granularity(records, alignment);
     this.options = options;
     this.watch = watch;
@@ -75,7 +77,8 @@ public final class OrderSearch {
    * @param start the order to start from, which also says which gaps are seen
    * @param alignment as with {@link HeuristicPlanner#assignOffsets}
    * @return the best plan found
-   * @throws IllegalArgumentException as with {@link HeuristicPlanner#assignOffsets}
+   * @throws IllegalArgumentException as with {@link HeuristicPlanner#assignOffsets}, and if a
+   *     tensor has constraints
    */
   public static OffsetsAssignment assignOffsets(
       List<TensorUsageRecord> records,

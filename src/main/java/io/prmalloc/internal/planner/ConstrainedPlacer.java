@@ -1,0 +1,172 @@
+package io.prmalloc.internal.planner;
+
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.TensorUsageRecord;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+
+/**
+ * Best fit under constraints: the fixed tensors first, then the others in a given order, each into
+ * the smallest gap, the lowest of equals, or on top. Without constraints the answer is that of
+ * {@link GreedyBySizeOffsets} for the same order.
+ *
+ * <p>Threading: stateless.
+ */
+public final class ConstrainedPlacer {
+
+  // n² overlap tests. Tables with constraints come from compilers for accelerators and have some
+  // hundreds or thousands of tensors.
+
+  private ConstrainedPlacer() {}
+
+  /**
+   * The plan of an order. Hints are kept where the place is free when the tensor's turn comes; if
+   * that made the plan larger than without, they are kept only as far as they cost nothing.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted
+   */
+  public static OffsetsAssignment assign(ConstrainedProblem problem, int[] order) {
+    long[] offsets = place(problem, order, false, Interrupts::check);
+    return problem.plan(followHints(problem, offsets, order, Interrupts::check));
+  }
+
+  /**
+   * Largest first, equals as they are.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted
+   */
+  public static OffsetsAssignment assignBySize(List<TensorUsageRecord> records, long alignment) {
+    ConstrainedProblem problem = new ConstrainedProblem(records, alignment);
+    return assign(problem, bySize(problem));
+  }
+
+  /** Largest first, of equals the first to begin. Threading: any thread. */
+  public static int[] bySize(ConstrainedProblem problem) {
+    return IntStream.range(0, problem.count())
+        .boxed()
+        .sorted(
+            Comparator.<Integer>comparingLong(i -> -problem.size(i))
+                .thenComparingLong(i -> problem.records().get(i).firstTask()))
+        .mapToInt(Integer::intValue)
+        .toArray();
+  }
+
+  /**
+   * Offsets of which as many tensors lie at their hints as can be had without a larger total.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param offsets a plan
+   * @param order in which to place all anew
+   * @param beforeEach runs before each tensor
+   */
+  public static long[] followHints(
+      ConstrainedProblem problem, long[] offsets, int[] order, Runnable beforeEach) {
+    if (problem.records().stream().allMatch(r -> r.constraints().hint().isEmpty())) {
+      return offsets;
+    }
+    long[] hinted = place(problem, order, true, beforeEach);
+    if (problem.total(hinted) <= problem.total(offsets)) {
+      return hinted;
+    }
+    long total = problem.total(offsets);
+    long[] moved = offsets.clone();
+    int[] all = IntStream.range(0, moved.length).toArray();
+    LongPairs taken = new LongPairs();
+    for (int tensor : all) {
+      OptionalLong hint = problem.records().get(tensor).constraints().hint();
+      if (hint.isPresent() && hint.getAsLong() <= total - problem.size(tensor)) {
+        collect(problem, tensor, all, all.length, moved, taken);
+        if (isFree(problem, tensor, hint.getAsLong(), taken)) {
+          moved[tensor] = hint.getAsLong();
+        }
+      }
+    }
+    return moved;
+  }
+
+  /**
+   * Where the tensors lie.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param order all tensors
+   * @param useHints whether a hint that is free is taken
+   * @param beforeEach runs before each tensor
+   */
+  public static long[] place(
+      ConstrainedProblem problem, int[] order, boolean useHints, Runnable beforeEach) {
+    long[] offsets = new long[order.length];
+    int[] placed = new int[order.length];
+    int count = 0;
+    for (int tensor : order) {
+      if (problem.fixed(tensor) >= 0) {
+        offsets[tensor] = problem.fixed(tensor);
+        placed[count++] = tensor;
+      }
+    }
+    LongPairs taken = new LongPairs();
+    for (int tensor : order) {
+      beforeEach.run();
+      if (problem.fixed(tensor) < 0) {
+        collect(problem, tensor, placed, count, offsets, taken);
+        offsets[tensor] = find(problem, tensor, taken, useHints);
+        placed[count++] = tensor;
+      }
+    }
+    return offsets;
+  }
+
+  /** What offsets a tensor cannot have beside the placed ones. */
+  private static void collect(
+      ConstrainedProblem problem,
+      int tensor,
+      int[] placed,
+      int count,
+      long[] offsets,
+      LongPairs taken) {
+    taken.clear();
+    for (int i = 0; i < count; i++) {
+      if (placed[i] != tensor) {
+        problem.forbid(placed[i], tensor, offsets[placed[i]], taken);
+      }
+    }
+    taken.merge();
+  }
+
+  private static long find(
+      ConstrainedProblem problem, int tensor, LongPairs taken, boolean useHints) {
+    OptionalLong hint = problem.records().get(tensor).constraints().hint();
+    if (useHints && hint.isPresent() && isFree(problem, tensor, hint.getAsLong(), taken)) {
+      return hint.getAsLong();
+    }
+    long at = 0;
+    long best = -1;
+    long bestGap = Long.MAX_VALUE;
+    for (int i = 0; i < taken.count(); i++) {
+      long gap = taken.start(i) - at;
+      if (gap >= 0 && gap < bestGap) {
+        bestGap = gap;
+        best = at;
+      }
+      at = Math.max(at, problem.alignUp(tensor, taken.end(i)));
+    }
+    return best >= 0 ? best : at;
+  }
+
+  private static boolean isFree(
+      ConstrainedProblem problem, int tensor, long offset, LongPairs taken) {
+    boolean isFree =
+        offset % problem.step(tensor) == 0 && offset <= Long.MAX_VALUE / 2 - problem.size(tensor);
+    for (int i = 0; i < taken.count() && isFree; i++) {
+      isFree = offset <= taken.start(i) || offset >= taken.end(i);
+    }
+    return isFree && (problem.fixed(tensor) < 0 || problem.fixed(tensor) == offset);
+  }
+}
