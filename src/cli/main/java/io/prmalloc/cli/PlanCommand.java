@@ -3,11 +3,13 @@ package io.prmalloc.cli;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.report.PlanPage;
 import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.planning.Memory;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
 import io.prmalloc.trace.planning.PlanRun;
 import io.prmalloc.trace.planning.Planning;
+import io.prmalloc.trace.planning.TwoMemories;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,6 +42,10 @@ import picocli.CommandLine.Spec;
       "",
       "exact goes on until it knows that no plan is smaller, or with --capacity until one fits;"
           + " else it stops after 60 s, or --timeout, or at Ctrl-C, with the best plan so far.",
+      "",
+      "A table may have further columns: alignment, offset (a fixed place), hint, gaps (such as"
+          + " 2-8 or 2-8@0:4), uses. exact, greedy-by-size and heuristic observe them; others refuse"
+          + " them, and among all are skipped.",
       "",
       "At Ctrl-C the strategies that are not done are skipped, and the plans so far printed."
     },
@@ -65,6 +72,7 @@ import picocli.CommandLine.Spec;
       "  prmalloc plan lives.csv --strategy greedy-by-size --kind offsets --out o.csv",
       "  prmalloc plan model.tflite --report plan.html",
       "  prmalloc plan model.onnx --shape batch=4",
+      "  prmalloc plan model.tflite --memory fast=64K,slow=4M",
       "  prmalloc plan lives.csv --strategy heuristic --search annealing --timeout 20"
     })
 final class PlanCommand implements Callable<Integer> {
@@ -105,6 +113,14 @@ final class PlanCommand implements Callable<Integer> {
       description = "How long each strategy may take. Default: as long as it wants.")
   private Double timeoutSeconds;
 
+  @Option(
+      names = "--memory",
+      paramLabel = "FAST=BYTES,SLOW=BYTES",
+      description =
+          "Two memories instead of one: in the first the tensors with the most uses per byte, in the"
+              + " second the rest. Sizes may have a unit: fast=1M,slow=64M.")
+  private String memories;
+
   @Mixin private OrderArguments orders;
 
   @Option(
@@ -128,7 +144,7 @@ final class PlanCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     // Held from the first plan on until all is written: Ctrl-C must not end the program before.
     try (CtrlC ctrlC = new CtrlC()) {
-      return show(plan(ctrlC));
+      return memories != null ? planMemories(ctrlC) : show(plan(ctrlC));
     }
   }
 
@@ -162,6 +178,31 @@ final class PlanCommand implements Callable<Integer> {
     }
   }
 
+  private int planMemories(CtrlC ctrlC) {
+    List<String> others =
+        Stream.of("--strategy", "--kind", "--capacity", "--out", "--report")
+            .filter(spec.commandLine().getParseResult()::hasMatchedOption)
+            .toList();
+    if (!others.isEmpty()) {
+      throw new IllegalArgumentException(others.get(0) + " does not go with --memory");
+    }
+    List<Memory> both = Memory.twoOf(memories);
+    try (TerminalProgress bar = TerminalProgress.create();
+        PlanWatch watch = new PlanWatch(bar, ctrlC)) {
+      PlanOptions options =
+          new PlanOptions(alignment, Optional.ofNullable(timeout()), OptionalLong.empty(), watch);
+      TensorLifetimes tensors = input.read();
+      ctrlC.hold();
+      TwoMemories plan;
+      try {
+        plan = TwoMemories.plan(tensors, both, options);
+      } catch (IllegalArgumentException refused) {
+        throw new IllegalArgumentException(tensors.name() + ": " + refused.getMessage(), refused);
+      }
+      return print(plan.json(), plan.text(), plan.failures());
+    }
+  }
+
   private int show(PlanReport report) {
     List<String> failures = report.failures();
     if (report.runs().stream().anyMatch(PlanRun::isCancelled)
@@ -176,8 +217,12 @@ final class PlanCommand implements Callable<Integer> {
     if (page != null) {
       OutputFile.write(page, PlanPage.html(report));
     }
+    return print(json ? report.json() : "", json ? "" : report.text(), failures);
+  }
+
+  private int print(String document, String text, List<String> failures) {
     PrintWriter console = spec.commandLine().getOut();
-    console.print(json ? report.json() + "\n" : report.text());
+    console.print(json ? document + "\n" : text);
     console.flush();
     if (failures.isEmpty()) {
       return 0;

@@ -1,6 +1,9 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.ShapedUsageRecord;
+import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorShape;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.ArrayList;
@@ -8,7 +11,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Reads the formats {@code lifetimes} and {@code records}: a table of tensors with their lives.
@@ -18,9 +26,22 @@ import java.util.Set;
  * id,size,first,last      alive from first to last, both included; a size may be a shape: 2x8
  * </pre>
  *
- * <p>The header is needed. Columns are found by name, further ones are kept and not looked at; rows
- * may come in any order; blank lines, comments and empty rows are skipped. Sizes may be hexadecimal
- * or have a unit, see {@link TextNumbers}. Everything else is an error of its line.
+ * <p>The header is needed. Columns are found by name. {@code start} and {@code begin} are other
+ * names of {@code lower}, {@code buffer} and {@code buffer_id} of {@code id}; {@code end} in place
+ * of {@code upper} is the last task, included. Constraints may stand in further columns:
+ *
+ * <pre>
+ * alignment    what the offset is a multiple of; empty: 1
+ * offset       where the tensor must lie; empty or -1: anywhere
+ * hint         where it lies if that costs nothing; empty or -1: nowhere in particular
+ * gaps         times without use, parted by blanks: 2-8, or 2-8@0:4 if bytes [0, 4) stay in use;
+ *              the second time is included where the end of a life is
+ * uses         how many times a task reads or writes it
+ * </pre>
+ *
+ * <p>All others are kept and not looked at; rows may come in any order; blank lines, comments and
+ * empty rows are skipped. Sizes may be hexadecimal or have a unit, see {@link TextNumbers}.
+ * Everything else is an error of its line.
  *
  * <p>Threading: one thread at a time.
  */
@@ -28,6 +49,11 @@ final class LivesReader {
 
   static final List<String> LIFETIMES_COLUMNS = List.of("id", "lower", "upper", "size");
   static final List<String> RECORDS_COLUMNS = List.of("id", "size", "first", "last");
+
+  private static final List<String> FURTHER_COLUMNS =
+      List.of("alignment", "offset", "hint", "gaps", "uses");
+  private static final String END = "end";
+  private static final Pattern GAP = Pattern.compile("(\\w+)-(\\w+)(?:@(\\w+):(\\w+))?");
 
   private final String file;
   private final List<String> needed;
@@ -37,6 +63,10 @@ final class LivesReader {
   private final List<ShapedUsageRecord> shapedRecords = new ArrayList<>();
   private final Set<String> seen = new HashSet<>();
   private final Map<String, Integer> columns = new HashMap<>();
+  private final List<Integer> fixed = new ArrayList<>();
+  private final List<Long> fixedLines = new ArrayList<>();
+  private final List<Long> uses = new ArrayList<>();
+  private boolean endIncluded;
   private CsvTable table;
   private long sum;
 
@@ -44,15 +74,53 @@ final class LivesReader {
     this.file = file;
     this.needed = needed;
     this.halfOpen = needed.equals(LIFETIMES_COLUMNS);
+    endIncluded = !halfOpen;
   }
 
   /** Whether a line is the header of these columns. */
   static boolean isHeader(String line, List<String> needed) {
     try {
-      return CsvTable.of("", line, null).columns().containsAll(needed);
+      return names(CsvTable.of("", line, null), needed).containsAll(needed);
     } catch (IllegalArgumentException noTable) {
       return false;
     }
+  }
+
+  /** The names of the columns, each by what it means. */
+  private static List<String> names(CsvTable table, List<String> needed) {
+    return table.columns().stream().map(name -> meaning(name, needed)).toList();
+  }
+
+  private static String meaning(String name, List<String> needed) {
+    boolean isLifetimes = needed.equals(LIFETIMES_COLUMNS);
+    return switch (name) {
+      case "buffer", "buffer_id" -> "id";
+      case "start", "begin" -> isLifetimes ? "lower" : name;
+      case END -> isLifetimes ? "upper" : name;
+      default -> name;
+    };
+  }
+
+  /**
+   * What is to be said of a header.
+   *
+   * @return which columns are not looked at; empty if none, or the line is no header
+   */
+  static Optional<String> warning(String line) {
+    for (List<String> needed : List.of(LIFETIMES_COLUMNS, RECORDS_COLUMNS)) {
+      if (isHeader(line, needed)) {
+        List<String> unknown = new ArrayList<>(names(CsvTable.of("", line, null), needed));
+        unknown.removeAll(needed);
+        unknown.removeAll(FURTHER_COLUMNS);
+        return Optional.of(unknown)
+            .filter(names -> !names.isEmpty())
+            .map(
+                names ->
+                    "columns that nobody here knows are passed over: "
+                        + EventsReader.shorten(String.join(", ", names)));
+      }
+    }
+    return Optional.empty();
   }
 
   /**
@@ -73,7 +141,7 @@ final class LivesReader {
     try (TextLines lines = TextLines.ofTable(file, source)) {
       while (lines.next()) {
         try {
-          reader.readLine(lines.line(), source);
+          reader.readLine(lines.line(), lines.number(), source);
         } catch (IllegalArgumentException refused) {
           throw TraceFormatException.atLine(file, lines.number(), refused.getMessage());
         }
@@ -89,17 +157,32 @@ final class LivesReader {
     if (ids.isEmpty()) {
       throw TraceFormatException.ofFile(file, "holds no tensor behind its header");
     }
-    return new TensorLifetimes(file, ids, records, shapedRecords, table);
+    checkFixed();
+    return new TensorLifetimes(file, ids, records, shapedRecords, uses, table);
+  }
+
+  private void checkFixed() {
+    List<TensorUsageRecord> some = fixed.stream().map(records::get).toList();
+    long[] offsets = some.stream().mapToLong(r -> r.constraints().offset().orElseThrow()).toArray();
+    PlanValidator.fault(
+            some,
+            OffsetsAssignment.of(some, offsets, 1),
+            i -> EventsReader.shorten(ids.get(fixed.get(i))) + " (line " + fixedLines.get(i) + ")")
+        .ifPresent(
+            fault -> {
+              throw TraceFormatException.ofFile(file, "fixed offsets cannot be kept: " + fault);
+            });
   }
 
   private String expected() {
     return "expected the header `" + String.join(",", needed) + "`";
   }
 
-  private void readLine(String content, TextLines.Source source) {
+  private void readLine(String content, long line, TextLines.Source source) {
     if (table == null) {
       CsvTable read = CsvTable.of(file, content, source);
-      readHeader(content, read.columns());
+      endIncluded |= halfOpen && read.columns().contains(END);
+      readHeader(content, names(read, needed));
       table = read;
       return;
     }
@@ -120,6 +203,10 @@ final class LivesReader {
     }
     readTensor(cells);
     ids.add(id);
+    if (records.get(records.size() - 1).constraints().offset().isPresent()) {
+      fixed.add(records.size() - 1);
+      fixedLines.add(line);
+    }
   }
 
   private void readHeader(String content, List<String> cells) {
@@ -144,7 +231,7 @@ final class LivesReader {
   private void readTensor(List<String> cells) {
     long first = number(cells, halfOpen ? "lower" : "first");
     long last = number(cells, halfOpen ? "upper" : "last");
-    if (halfOpen) {
+    if (!endIncluded) {
       if (last <= first) {
         throw new IllegalArgumentException("lower " + first + " is not less than upper " + last);
       }
@@ -157,9 +244,13 @@ final class LivesReader {
       ShapedUsageRecord shaped = new ShapedUsageRecord(shape, first, last);
       shapedRecords.add(shaped);
       record = shaped.flat();
+      if (!constraints(cells).equals(TensorConstraints.NONE)) {
+        throw new IllegalArgumentException(
+            "a shape has no offset, so there are no constraints to it");
+      }
     } else {
       checkDimensions(1);
-      record = new TensorUsageRecord(size(cell(cells, "size")), first, last);
+      record = new TensorUsageRecord(size(cell(cells, "size")), first, last, constraints(cells));
     }
     if (sum > Long.MAX_VALUE - record.sizeBytes()) {
       throw new IllegalArgumentException(
@@ -167,6 +258,66 @@ final class LivesReader {
     }
     sum += record.sizeBytes();
     records.add(record);
+    readUses(cells);
+  }
+
+  private void readUses(List<String> cells) {
+    if (!columns.containsKey("uses")) {
+      return;
+    }
+    String text = cell(cells, "uses");
+    long number = text.isEmpty() ? TensorLifetimes.LEAST_USES : number("uses", text);
+    if (number < 0) {
+      throw new IllegalArgumentException("uses " + number + " are negative; the least is 0");
+    }
+    uses.add(number);
+  }
+
+  private TensorConstraints constraints(List<String> cells) {
+    TensorConstraints constraints = TensorConstraints.NONE;
+    OptionalLong alignment = further(cells, "alignment");
+    if (alignment.isPresent()) {
+      constraints = constraints.withAlignment(alignment.getAsLong());
+    }
+    OptionalLong offset = further(cells, "offset");
+    if (offset.orElse(-1) != -1) {
+      constraints = constraints.withOffset(offset.getAsLong());
+    }
+    OptionalLong hint = further(cells, "hint");
+    if (hint.orElse(-1) != -1) {
+      constraints = constraints.withHint(hint.getAsLong());
+    }
+    if (columns.containsKey("gaps") && !cell(cells, "gaps").isEmpty()) {
+      constraints =
+          constraints.withGaps(
+              Stream.of(cell(cells, "gaps").split("\\s+")).map(this::gap).toList());
+    }
+    return constraints;
+  }
+
+  private OptionalLong further(List<String> cells, String column) {
+    String text = columns.containsKey(column) ? cell(cells, column) : "";
+    return text.isEmpty() ? OptionalLong.empty() : OptionalLong.of(bytes(column, text));
+  }
+
+  private TensorConstraints.Gap gap(String text) {
+    Matcher parts = GAP.matcher(text);
+    if (!parts.matches()) {
+      throw new IllegalArgumentException(
+          "gap `"
+              + EventsReader.shorten(text)
+              + "` is not FROM-TO or FROM-TO@BYTE:BYTE, with blanks between gaps");
+    }
+    long from = number("gap", parts.group(1));
+    long to = number("gap", parts.group(2));
+    if (endIncluded ? to < from : to <= from) {
+      throw new IllegalArgumentException("gap `" + EventsReader.shorten(text) + "` is empty");
+    }
+    return new TensorConstraints.Gap(
+        from,
+        endIncluded ? to : to - 1,
+        parts.group(3) == null ? 0 : bytes("gap", parts.group(3)),
+        parts.group(4) == null ? 0 : bytes("gap", parts.group(4)));
   }
 
   /** Among shapes {@code 0x8} is one, too; elsewhere it is hexadecimal. */
@@ -204,10 +355,14 @@ final class LivesReader {
   }
 
   private static long size(String text) {
+    return bytes("size", text);
+  }
+
+  private static long bytes(String what, String text) {
     try {
       return TextNumbers.bytes(text);
     } catch (NumberFormatException notANumber) {
-      throw wrongNumber("size", text, notANumber);
+      throw wrongNumber(what, text, notANumber);
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The tensors of one step as planners want them: an id, a size and a life each. Ids are distinct.
@@ -23,6 +24,9 @@ import java.util.Set;
  */
 public final class TensorLifetimes {
 
+  /** How many times a tensor is used if nobody knows: it is written and read. */
+  static final long LEAST_USES = 2;
+
   private final String name;
   private final List<String> ids;
   private final List<TensorUsageRecord> records;
@@ -30,6 +34,8 @@ public final class TensorLifetimes {
   private final List<ShapedUsageRecord> shapedRecords;
   // What people see; the ids if nothing is more telling.
   private final List<String> labels;
+  // How many times tasks read or write each; empty if nobody knows.
+  private final List<Long> uses;
   // The file's own table, to be written back; null if it was no table.
   private final CsvTable table;
 
@@ -38,8 +44,9 @@ public final class TensorLifetimes {
       List<String> ids,
       List<TensorUsageRecord> records,
       List<ShapedUsageRecord> shapedRecords,
+      List<Long> uses,
       CsvTable table) {
-    this(name, ids, ids, records, shapedRecords, table);
+    this(name, ids, ids, records, shapedRecords, uses, table);
   }
 
   private TensorLifetimes(
@@ -48,12 +55,14 @@ public final class TensorLifetimes {
       List<String> labels,
       List<TensorUsageRecord> records,
       List<ShapedUsageRecord> shapedRecords,
+      List<Long> uses,
       CsvTable table) {
     this.name = name;
     this.ids = List.copyOf(ids);
     this.labels = List.copyOf(labels);
     this.records = List.copyOf(records);
     this.shapedRecords = List.copyOf(shapedRecords);
+    this.uses = List.copyOf(uses);
     this.table = table;
   }
 
@@ -73,7 +82,7 @@ public final class TensorLifetimes {
       throw new IllegalArgumentException(
           "there are " + ids.size() + " ids for " + records.size() + " tensors");
     }
-    return new TensorLifetimes(name, distinct(ids), records, List.of(), null);
+    return new TensorLifetimes(name, distinct(ids), records, List.of(), List.of(), null);
   }
 
   private static List<String> distinct(List<String> ids) {
@@ -134,7 +143,20 @@ public final class TensorLifetimes {
         records.keySet().stream()
             .map(index -> (index + " " + graph.tensors().get(index).name()).strip())
             .toList();
-    return new TensorLifetimes(name, ids, labels, List.copyOf(records.values()), List.of(), null);
+    Map<Integer, Long> uses = new HashMap<>();
+    for (Graph.Node node : graph.nodes()) {
+      Stream.of(node.inputs(), node.outputs(), node.temporaries())
+          .flatMap(List::stream)
+          .forEach(index -> uses.merge(index, 1L, Long::sum));
+    }
+    return new TensorLifetimes(
+        name,
+        ids,
+        labels,
+        List.copyOf(records.values()),
+        List.of(),
+        records.keySet().stream().map(index -> uses.getOrDefault(index, 0L)).toList(),
+        null);
   }
 
   /** What people call the whole, such as the path of its file. Threading: any thread. */
@@ -204,7 +226,16 @@ public final class TensorLifetimes {
     return trace.build();
   }
 
-  /** How many columns the file has that are not looked at; 0 if it was no table. */
+  /**
+   * How many times a task reads or writes a tensor; 2 if nobody knows. Threading: any thread.
+   *
+   * @throws IndexOutOfBoundsException if there is no such tensor
+   */
+  public long uses(int tensor) {
+    return uses.isEmpty() ? LEAST_USES : uses.get(tensor);
+  }
+
+  /** How many columns the file has beside lives and sizes; 0 if it was no table. */
   int furtherColumns() {
     return table == null ? 0 : table.header().size() - LivesReader.LIFETIMES_COLUMNS.size();
   }

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  *
  * <p>Threading: stateless.
  */
-final class TextNumbers {
+public final class TextNumbers {
 
   // KB and MB are not taken: to some they are 1000 and 1000 000.
   private static final Pattern UNIT =
@@ -44,7 +44,7 @@ final class TextNumbers {
    *
    * @throws NumberFormatException if it is none that fits 64 bits with a sign
    */
-  static long bytes(String text) {
+  public static long bytes(String text) {
     // What a hexadecimal number ends with may look like a unit.
     Matcher matcher = UNIT.matcher(text);
     if (isHexadecimal(text) || !matcher.matches()) {

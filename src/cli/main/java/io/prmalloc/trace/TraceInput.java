@@ -138,8 +138,9 @@ public record TraceInput(
 
   /**
    * What is to be said of an input that can be read and yet is not all there was: a recording that
-   * was cut short, is damaged or ended before its time, or a model whose shapes are open or with
-   * values of unknown size. Reads a recording to its end, and a model again.
+   * was cut short, is damaged or ended before its time, a model whose shapes are open or with
+   * values of unknown size, or a table with columns that have no meaning. Reads a recording to its
+   * end, and a model again.
    *
    * <p>Threading: any thread.
    *
@@ -148,12 +149,19 @@ public record TraceInput(
    * @throws java.io.UncheckedIOException if the file is not there or cannot be read
    */
   public Optional<String> warning() {
-    if (detectedFormat() == TraceFormat.GRAPH) {
+    TraceFormat found = detectedFormat();
+    if (found == TraceFormat.GRAPH) {
       return new GraphInput(text, null, shapes).warning();
     }
-    return isRecording()
-        ? RecordingTraces.warning(Path.of(text)).map(what -> text + ": " + what)
-        : Optional.empty();
+    Optional<String> warning = Optional.empty();
+    if (found == TraceFormat.RECORDING) {
+      warning = RecordingTraces.warning(Path.of(text));
+    } else if (found == TraceFormat.LIFETIMES || found == TraceFormat.RECORDS) {
+      warning =
+          Optional.ofNullable(TextLines.startOf(TextLines.Source.of(Path.of(text))))
+              .flatMap(start -> LivesReader.warning(start.text()));
+    }
+    return warning.map(what -> text + ": " + what);
   }
 
   private TraceFormat format(Path path) {

@@ -161,10 +161,12 @@ class PlanCommandTest {
     assertEquals(
         "id,size,first,last,offset\na,16,0,1,0\nb,8,1,2,64\nc,64,2,3,0\nd,32,3,4,64\ne,8,4,5,0\n",
         Files.readString(out));
-    // And over the input, whose column is then replaced.
-    json("plan", out.toString(), "--strategy=naive", "--out", out.toString(), "--json");
-    assertTrue(
-        Files.readString(out).startsWith("id,size,first,last,offset\na,16,0,1,0\nb,8,1,2,16"));
+    // And over the input, whose column is then replaced: what is fixed stays, what is not is
+    // placed.
+    Files.writeString(out, "id,size,first,last,offset\na,16,0,1,\nb,8,1,2,40\nc,64,2,3,-1\n");
+    json("plan", out.toString(), "--strategy=exact", "--out", out.toString(), "--json");
+    assertEquals(
+        "id,size,first,last,offset\na,16,0,1,0\nb,8,1,2,40\nc,64,2,3,48\n", Files.readString(out));
     assertOnlyFiles("chain.csv", "out.csv");
   }
 

@@ -55,7 +55,7 @@ class PlannersGuideTest {
             "model.tflite",
             Files.write(
                 directory.resolve("model.tflite"), TfliteWriter.model(MobileNetGraphs.v2())));
-    assertEquals(5, page.commands().size());
+    assertEquals(6, page.commands().size());
     for (String command : page.commands()) {
       String printed = GuidePage.run(command, files);
 

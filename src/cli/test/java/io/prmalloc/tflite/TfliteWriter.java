@@ -87,6 +87,7 @@ public final class TfliteWriter {
     return list.stream().mapToInt(Integer::intValue).toArray();
   }
 
+  @SuppressWarnings("EnumOrdinal") // which is the number that files have
   private int code(BuiltinOperator kind, String custom) {
     int name = custom.isEmpty() ? 0 : out.createString(custom);
     out.startTable(4);

@@ -96,7 +96,7 @@ public sealed interface Plan {
 
     @Override
     public Optional<String> fault(TensorLifetimes tensors) {
-      return PlanValidator.fault(tensors.records(), assignment);
+      return PlanValidator.fault(tensors.records(), assignment, tensors.ids()::get);
     }
 
     @Override

@@ -55,9 +55,26 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
           "capacity "
               + options.capacity().getAsLong()
               + " is not reached"
-              + (least.isPresent() ? "; the smallest plan needs " + least.getAsLong() : ""));
+              + (least.isPresent() ? "; the smallest plan needs " + least.getAsLong() : "")
+              + fixedAbove(options.capacity().getAsLong()));
     }
     return failures;
+  }
+
+  private String fixedAbove(long capacity) {
+    for (int i = 0; i < tensors.count(); i++) {
+      OptionalLong offset = tensors.records().get(i).constraints().offset();
+      if (offset.isPresent()
+          && offset.getAsLong() + tensors.records().get(i).sizeBytes() > capacity) {
+        return "; infeasible: tensor "
+            + tensors.ids().get(i)
+            + " is fixed at offset "
+            + offset.getAsLong()
+            + " and ends at "
+            + (offset.getAsLong() + tensors.records().get(i).sizeBytes());
+      }
+    }
+    return "";
   }
 
   private boolean fits(PlanRun run) {

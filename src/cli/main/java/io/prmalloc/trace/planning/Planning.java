@@ -42,8 +42,9 @@ public final class Planning {
    * @param strategies names, each once however often it comes; none, or {@link #ALL}, for every
    *     strategy that is defined for the tensors' sizes
    * @param kind which plans; empty for all that a strategy makes, objects before offsets
-   * @throws IllegalArgumentException if there is no strategy of a name, or one that is named is not
-   *     defined for the tensors' sizes
+   * @throws IllegalArgumentException if a tensor is fixed where the alignment does not let it be;
+   *     if there is no strategy of a name, or one that is named is not defined for the tensors'
+   *     sizes
    */
   public Planning(
       TensorLifetimes tensors,
@@ -52,6 +53,7 @@ public final class Planning {
       Optional<PlanKind> kind) {
     this.tensors = tensors;
     this.options = options;
+    checkFixed(tensors, options.alignment());
     boolean all = strategies.isEmpty() || strategies.contains(ALL);
     List<PlanMethod> named =
         strategies.stream()
@@ -77,6 +79,22 @@ public final class Planning {
               + " for sizes of "
               + tensors.dimensions()
               + " dimensions");
+    }
+  }
+
+  private static void checkFixed(TensorLifetimes tensors, long alignment) {
+    for (int i = 0; i < tensors.count(); i++) {
+      long offset = tensors.records().get(i).constraints().offset().orElse(0);
+      if (offset % alignment != 0) {
+        throw new IllegalArgumentException(
+            tensors.name()
+                + ": tensor "
+                + tensors.ids().get(i)
+                + " is fixed at offset "
+                + offset
+                + ", no multiple of the alignment "
+                + alignment);
+      }
     }
   }
 

@@ -1,0 +1,243 @@
+package io.prmalloc.trace.planning;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.plan.LowerBounds;
+import io.prmalloc.plan.MemoryStrategy;
+import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.PlanValidator;
+import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.plan.exact.ExactOptions;
+import io.prmalloc.plan.exact.ExactPlanner;
+import io.prmalloc.trace.TensorLifetimes;
+import io.prmalloc.trace.TextTable;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * The tensors of a step in two memories, such as an accelerator's SRAM and DRAM: in the fast one
+ * those with the most uses per byte, in the slow one the rest.
+ *
+ * <p>Source: scratchpad allocation by profit density, as in Panda, Dutt and Nicolau (1997) and
+ * Avissar, Barua and Stewart (2002).
+ *
+ * <p>Threading: immutable.
+ */
+public final class TwoMemories {
+
+  // Tensors in the order of uses per byte are taken into the fast memory as long as a plan for it
+  // is found: many at a time, half as many where that fails, until one alone does and goes to the
+  // slow one. What would pass the load goes there at once.
+
+  /** What is sought. */
+  public static final String OBJECTIVE =
+      "the most uses served by the fast memory: tensors by uses per byte, as long as they fit";
+
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  /**
+   * What one memory holds.
+   *
+   * <p>Threading: immutable.
+   *
+   * @param memory which
+   * @param tensors those in it, by their places in the step, ascending
+   * @param plan an offset for each of them
+   * @param fault what is wrong with the plan, its size apart; empty if it is valid
+   */
+  public record Part(
+      Memory memory, List<Integer> tensors, OffsetsAssignment plan, Optional<String> fault) {
+
+    /** Whether the plan is valid and no larger than the memory. Threading: any thread. */
+    public boolean fits() {
+      return fault.isEmpty() && plan.totalBytes() <= memory.bytes();
+    }
+  }
+
+  private final TensorLifetimes tensors;
+  private final List<Part> parts;
+
+  private TwoMemories(TensorLifetimes tensors, List<Part> parts) {
+    this.tensors = tensors;
+    this.parts = parts;
+  }
+
+  /**
+   * Chooses and plans.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param memories the fast one and the slow one
+   * @param options alignment and watcher count, and the timeout for the slow memory's plan: 5
+   *     seconds if there is none
+   * @throws IllegalArgumentException if sizes are shapes, or a tensor has a fixed offset, which
+   *     does not say in which memory
+   */
+  public static TwoMemories plan(
+      TensorLifetimes tensors, List<Memory> memories, PlanOptions options) {
+    if (tensors.dimensions() > 1) {
+      throw new IllegalArgumentException("two memories need sizes in bytes, not shapes");
+    }
+    for (int i = 0; i < tensors.count(); i++) {
+      if (tensors.records().get(i).constraints().offset().isPresent()) {
+        throw new IllegalArgumentException(
+            "two memories take no fixed offsets, and tensor " + tensors.ids().get(i) + " has one");
+      }
+    }
+    List<Integer> fast = choose(tensors, memories.get(0).bytes(), options);
+    boolean[] isFast = new boolean[tensors.count()];
+    fast.forEach(tensor -> isFast[tensor] = true);
+    List<Integer> slow =
+        IntStream.range(0, isFast.length).filter(tensor -> !isFast[tensor]).boxed().toList();
+    return new TwoMemories(
+        tensors,
+        List.of(
+            part(tensors, memories.get(0), fast.stream().sorted().toList(), options),
+            part(tensors, memories.get(1), slow, options)));
+  }
+
+  private static List<Integer> choose(TensorLifetimes tensors, long bytes, PlanOptions options) {
+    List<Integer> order =
+        IntStream.range(0, tensors.count())
+            .boxed()
+            .sorted(
+                Comparator.<Integer>comparingDouble(
+                    i -> -tensors.uses(i) / (double) tensors.records().get(i).sizeBytes()))
+            .toList();
+    List<Integer> chosen = new ArrayList<>();
+    int chunk = order.size();
+    for (int next = 0; next < order.size() && !options.watcher().isCancelled(); ) {
+      chunk = Math.min(chunk, order.size() - next);
+      List<Integer> more = new ArrayList<>(chosen);
+      more.addAll(order.subList(next, next + chunk));
+      List<TensorUsageRecord> records = records(tensors, more);
+      if (LowerBounds.loadBytes(records) <= bytes
+          && MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment()).totalBytes()
+              <= bytes) {
+        chosen = more;
+        next += chunk;
+        chunk *= 2;
+      } else if (chunk > 1) {
+        chunk /= 2;
+      } else {
+        next++;
+      }
+    }
+    return chosen;
+  }
+
+  private static Part part(
+      TensorLifetimes tensors, Memory memory, List<Integer> some, PlanOptions options) {
+    List<TensorUsageRecord> records = records(tensors, some);
+    Duration patience = options.timeout().orElse(PATIENCE);
+    OffsetsAssignment greedy =
+        MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment());
+    OffsetsAssignment plan =
+        greedy.totalBytes() <= memory.bytes()
+            ? greedy
+            : new ExactPlanner(ExactOptions.DEFAULTS.withTimeout(patience))
+                .fit(records, options.alignment(), memory.bytes(), options.watcher())
+                .best()
+                .assignment();
+    return new Part(
+        memory,
+        some,
+        plan,
+        PlanValidator.fault(records, plan, i -> tensors.ids().get(some.get(i))));
+  }
+
+  private static List<TensorUsageRecord> records(TensorLifetimes tensors, List<Integer> some) {
+    return some.stream().map(tensors.records()::get).toList();
+  }
+
+  /** What the fast memory holds, and what the slow one. Threading: any thread. */
+  public List<Part> parts() {
+    return parts;
+  }
+
+  /** How many uses of the tensors of a part there are. Threading: any thread. */
+  public long uses(Part part) {
+    return part.tensors.stream().mapToLong(tensors::uses).sum();
+  }
+
+  /** What went wrong, one sentence each. Threading: any thread. */
+  public List<String> failures() {
+    List<String> failures = new ArrayList<>();
+    for (Part part : parts) {
+      part.fault.ifPresent(
+          fault -> failures.add("the plan of " + part.memory.name() + " is not valid: " + fault));
+      if (part.plan.totalBytes() > part.memory.bytes()) {
+        failures.add(
+            "capacity "
+                + part.memory.bytes()
+                + " of "
+                + part.memory.name()
+                + " is not reached; the smallest plan of what is left needs "
+                + part.plan.totalBytes());
+      }
+    }
+    return failures;
+  }
+
+  /** One JSON document on one line. Threading: any thread. */
+  public String json() {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
+      json.writeStartObject();
+      json.writeStringField("input", tensors.name());
+      json.writeNumberField("tensors", tensors.count());
+      json.writeStringField("objective", OBJECTIVE);
+      json.writeArrayFieldStart("memories");
+      for (Part part : parts) {
+        json.writeStartObject();
+        json.writeStringField("memory", part.memory.name());
+        json.writeNumberField("capacity", part.memory.bytes());
+        json.writeNumberField("totalBytes", part.plan.totalBytes());
+        json.writeNumberField("tensors", part.tensors.size());
+        json.writeNumberField("uses", uses(part));
+        json.writeBooleanField("valid", part.fits());
+        json.writeObjectFieldStart("offsets");
+        for (int i = 0; i < part.tensors.size(); i++) {
+          json.writeNumberField(tensors.ids().get(part.tensors.get(i)), part.plan.offset(i));
+        }
+        json.writeEndObject();
+        json.writeEndObject();
+      }
+      json.writeEndArray();
+      json.writeEndObject();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString();
+  }
+
+  /** A table of the two. Threading: any thread. */
+  public String text() {
+    TextTable table =
+        new TextTable("memory", "capacity", "total bytes", "tensors", "uses", "valid");
+    for (Part part : parts) {
+      table.row(
+          part.memory.name(),
+          Long.toString(part.memory.bytes()),
+          Long.toString(part.plan.totalBytes()),
+          Integer.toString(part.tensors.size()),
+          Long.toString(uses(part)),
+          part.fits() ? "yes" : "no");
+    }
+    return tensors.name()
+        + ": "
+        + tensors.count()
+        + (tensors.count() == 1 ? " tensor" : " tensors")
+        + "\nobjective: "
+        + OBJECTIVE
+        + "\n\n"
+        + table;
+  }
+}

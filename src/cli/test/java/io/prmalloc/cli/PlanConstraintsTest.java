@@ -1,0 +1,196 @@
+package io.prmalloc.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tables with constraints, as the command line plans them. */
+class PlanConstraintsTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  // Gaps: c fits into that of a; d beside what stays in use.
+  private static final String GAPS =
+      "id,lower,upper,size,gaps\na,0,10,8,2-8@0:4\nc,2,8,4,\nd,8,10,2,\n";
+  // Without alignments 16 bytes would be enough: 6 + 4 + 4 + 2.
+  private static final String ALIGNED =
+      "id,lower,upper,size,alignment\na,0,4,6,8\nb,0,4,4,8\nc,0,4,4,8\nd,0,4,2,1\n";
+  private static final String FIXED = "id,lower,upper,size,offset\na,0,2,4,12\nb,0,2,6,0\n";
+  private static final String INCLUDED = "buffer,start,end,size\na,0,2,4\nb,2,5,4\nc,6,8,8\n";
+
+  @TempDir private Path directory;
+
+  private String file(String text) throws IOException {
+    return Files.writeString(directory.resolve("in.csv"), text).toString();
+  }
+
+  private static JsonNode plan(String strategy, String... args) throws IOException {
+    Outcome outcome =
+        Outcome.of(
+            Stream.concat(
+                    Stream.of("plan", "--kind=offsets", "--json", "--strategy=" + strategy),
+                    Stream.of(args))
+                .toArray(String[]::new));
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    JsonNode result = JSON.readTree(outcome.out()).get("results").get(0);
+    assertTrue(result.get("valid").asBoolean(), outcome.out());
+    return result;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"exact", "greedy-by-size", "heuristic"})
+  void shouldObserveConstraintsWhenAStrategyMakesOffsets(String strategy) throws IOException {
+    boolean isExact = strategy.equals("exact");
+
+    JsonNode gaps = plan(strategy, file(GAPS));
+    assertEquals(10, gaps.get("totalBytes").asLong());
+    assertEquals(gaps.get("offsets").get("a").asLong() + 4, gaps.get("offsets").get("c").asLong());
+    if (isExact) {
+      assertTrue(gaps.get("optimal").asBoolean());
+    }
+
+    JsonNode aligned = plan(strategy, file(ALIGNED));
+    assertTrue(aligned.get("totalBytes").asLong() >= 20, aligned.toString());
+    for (String id : List.of("a", "b", "c")) {
+      assertEquals(0, aligned.get("offsets").get(id).asLong() % 8, aligned.toString());
+    }
+    if (isExact) {
+      assertEquals(20, aligned.get("totalBytes").asLong());
+      assertTrue(aligned.get("optimal").asBoolean());
+    }
+
+    JsonNode fixed = plan(strategy, file(FIXED));
+    assertEquals(JSON.readTree("{\"a\":12,\"b\":0}"), fixed.get("offsets"));
+    assertEquals(16, fixed.get("totalBytes").asLong());
+
+    JsonNode included = plan(strategy, file(INCLUDED));
+    long least = strategy.equals("heuristic") ? 128 : 8;
+    assertEquals(least, included.get("totalBytes").asLong());
+  }
+
+  @Test
+  void shouldSkipOthersWithAReasonAndRefuseThemByName() throws IOException {
+    Outcome all = Outcome.of("plan", file(FIXED));
+    assertEquals(0, all.exitCode());
+    assertTrue(
+        all.out()
+            .contains(
+                "skipped: naive cannot observe the constraints of tensors; tensor 0 has a fixed"
+                    + " offset"),
+        all.out());
+
+    Outcome named = Outcome.of("plan", file(FIXED), "--strategy", "equality");
+    assertEquals(2, named.exitCode());
+    assertTrue(named.err().contains("equality cannot observe"), named.err());
+  }
+
+  @Test
+  void shouldSayInfeasibleByNameWhenAFixedTensorEndsAboveTheCapacity() throws IOException {
+    Outcome outcome = Outcome.of("plan", file(FIXED), "--strategy=exact", "--capacity=15");
+    assertEquals(1, outcome.exitCode());
+    assertTrue(
+        outcome.err().contains("infeasible: tensor a is fixed at offset 12 and ends at 16"),
+        outcome.err());
+
+    Outcome alignment = Outcome.of("plan", file(FIXED), "--strategy=exact", "--alignment=8");
+    assertEquals(2, alignment.exitCode());
+    assertTrue(
+        alignment
+            .err()
+            .contains("in.csv: tensor a is fixed at offset 12, no multiple of the alignment 8"),
+        alignment.err());
+  }
+
+  @Test
+  void shouldWarnOnceOfUnknownColumns() throws IOException {
+    Outcome outcome =
+        Outcome.of(
+            "plan", file("id,lower,upper,size,colour\na,0,1,4,red\nb,0,1,4,blue\n"), "--json");
+    assertEquals(0, outcome.exitCode());
+    assertEquals(1, outcome.err().lines().count());
+    assertTrue(
+        outcome.err().contains("columns that nobody here knows are passed over: colour"),
+        outcome.err());
+  }
+
+  @Test
+  void shouldPlanAgainWhatItWrote() throws IOException {
+    Path out = directory.resolve("out.csv");
+    plan("exact", file(GAPS), "--out=" + out);
+    String written = Files.readString(out);
+    assertTrue(written.startsWith("id,lower,upper,size,gaps,offset\na,0,10,8,2-8@0:4,"), written);
+    assertEquals(10, plan("greedy-by-size", out.toString()).get("totalBytes").asLong());
+  }
+
+  @Test
+  void shouldPutTheMostUsedPerByteIntoTheFastMemory() throws IOException {
+    String table =
+        """
+        id,lower,upper,size,uses
+        big,0,9,1024,40
+        hot,0,9,64,60
+        warm,0,4,64,8
+        late,5,9,64,7
+        cold,0,9,64,1
+        """;
+    Outcome outcome = Outcome.of("plan", file(table), "--memory=sram=128,dram=1280", "--json");
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    JsonNode report = JSON.readTree(outcome.out());
+    assertTrue(report.get("objective").asText().contains("uses per byte"));
+    JsonNode fast = report.get("memories").get(0);
+    JsonNode slow = report.get("memories").get(1);
+    assertEquals(JSON.readTree("{\"hot\":0,\"warm\":64,\"late\":64}"), fast.get("offsets"));
+    assertEquals(75, fast.get("uses").asLong());
+    assertEquals(128, fast.get("totalBytes").asLong());
+    assertEquals(JSON.readTree("{\"big\":0,\"cold\":1024}"), slow.get("offsets"));
+    assertTrue(fast.get("valid").asBoolean() && slow.get("valid").asBoolean());
+
+    Outcome text = Outcome.of("plan", file(table), "--memory=sram=128,dram=1280");
+    assertTrue(
+        text.out().contains("objective: the most uses served by the fast memory"), text.out());
+
+    Outcome small = Outcome.of("plan", file(table), "--memory=sram=128,dram=1K");
+    assertEquals(1, small.exitCode());
+    assertTrue(
+        small
+            .err()
+            .contains(
+                "capacity 1024 of dram is not reached; the smallest plan of what is left needs"
+                    + " 1088"),
+        small.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"fast", "fast=1M", "a=1,b=2,c=3", "a=1,a=2", "a=x,b=2", "a=-1,b=2", "=1,b=2"})
+  void shouldRefuseMemoriesThatAreNotTwo(String memories) throws IOException {
+    Outcome outcome = Outcome.of("plan", file(ALIGNED), "--memory=" + memories);
+    assertEquals(2, outcome.exitCode());
+    assertTrue(outcome.err().contains("memor"), outcome.err());
+  }
+
+  @Test
+  void shouldRefuseWhatDoesNotGoWithTwoMemories() throws IOException {
+    Outcome fixed = Outcome.of("plan", file(FIXED), "--memory=a=8,b=80");
+    assertEquals(2, fixed.exitCode());
+    assertTrue(
+        fixed.err().contains("two memories take no fixed offsets, and tensor a has one"),
+        fixed.err());
+    Outcome strategy = Outcome.of("plan", file(ALIGNED), "--memory=a=8,b=80", "--strategy=exact");
+    assertEquals(2, strategy.exitCode());
+    assertTrue(strategy.err().contains("--strategy does not go with --memory"), strategy.err());
+  }
+}
