@@ -128,6 +128,14 @@ public final class TensorLifetimes {
     return of(trace.name(), ids, List.of(records));
   }
 
+  /** The record of a tensor, with the offset that an offline plan gave it. */
+  private static TensorUsageRecord fixed(
+      Map.Entry<Integer, TensorUsageRecord> tensor, Graph graph) {
+    long offset = graph.tensors().get(tensor.getKey()).fixedOffset();
+    TensorUsageRecord record = tensor.getValue();
+    return offset < 0 ? record : record.with(record.constraints().withOffset(offset));
+  }
+
   /**
    * The tensors of a graph that live in the arena, as its nodes run in order; an id is the tensor's
    * index, a node is a task.
@@ -153,7 +161,7 @@ public final class TensorLifetimes {
         name,
         ids,
         labels,
-        List.copyOf(records.values()),
+        records.entrySet().stream().map(tensor -> fixed(tensor, graph)).toList(),
         List.of(),
         records.keySet().stream().map(index -> uses.getOrDefault(index, 0L)).toList(),
         null);
