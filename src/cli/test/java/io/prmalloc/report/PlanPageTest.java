@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TraceInput;
+import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanMethods;
 import io.prmalloc.trace.planning.PlanOptions;
 import io.prmalloc.trace.planning.PlanReport;
@@ -33,8 +34,14 @@ class PlanPageTest {
 
   private static PlanReport report(TensorLifetimes tensors, String... strategies)
       throws InterruptedException {
+    return report(tensors, Optional.empty(), strategies);
+  }
+
+  private static PlanReport report(
+      TensorLifetimes tensors, Optional<PlanKind> kind, String... strategies)
+      throws InterruptedException {
     PlanOptions options = new PlanOptions(1, Optional.empty(), OptionalLong.empty());
-    Planning planning = new Planning(tensors, options, List.of(strategies), Optional.empty());
+    Planning planning = new Planning(tensors, options, List.of(strategies), kind);
     return new PlanReport(tensors, options, planning.run((strategy, done, total) -> {}));
   }
 
@@ -112,10 +119,15 @@ class PlanPageTest {
       ids.add("tensor " + i);
       records.add(new TensorUsageRecord(1 + i % 977, i, i + 1 + i % 311));
     }
-    String html = PlanPage.html(report(TensorLifetimes.of("many", ids, records), "greedy-by-size"));
+    String html =
+        PlanPage.html(
+            report(
+                TensorLifetimes.of("many", ids, records),
+                Optional.of(PlanKind.OFFSETS),
+                "greedy-by-size"));
     String work =
         """
-        const stage = document.getElementById("stage"), seen = document.body.dataset;
+        const seen = document.body.dataset;
         for (let i = 0; i < 20; i++) {
           stage.dispatchEvent(new MouseEvent("mousemove", {clientX: 200 + 30 * i, clientY: 600}));
         }
