@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Callable;
@@ -35,15 +36,6 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {
-      ReplayCommand.class,
-      LearnCommand.class,
-      PlanCommand.class,
-      ArenaCommand.class,
-      SimulateCommand.class,
-      SwapCommand.class,
-      ConvertCommand.class
-    },
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
@@ -60,6 +52,17 @@ public final class Main implements Callable<Integer> {
 
   /** The arguments or the input were wrong. */
   static final int BAD_INPUT = 2;
+
+  // In the order people see them.
+  private static final List<Class<?>> COMMANDS =
+      List.of(
+          ReplayCommand.class,
+          LearnCommand.class,
+          PlanCommand.class,
+          ArenaCommand.class,
+          SimulateCommand.class,
+          SwapCommand.class,
+          ConvertCommand.class);
 
   @Spec private CommandSpec spec;
 
@@ -87,13 +90,28 @@ public final class Main implements Callable<Integer> {
    * @return the exit code
    */
   static int execute(PrintWriter out, PrintWriter err, String... args) {
-    return new CommandLine(new Main())
+    CommandLine program = new CommandLine(new Main());
+    commands(args).forEach(program::addSubcommand);
+    return program
         .setOut(out)
         .setErr(err)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Main::badUsage)
         .setExecutionExceptionHandler(Main::failed)
         .execute(args);
+  }
+
+  /**
+   * The command that is named first, or all if none is: to get all of them ready takes as long as
+   * many a command.
+   */
+  private static List<Class<?>> commands(String... args) {
+    for (Class<?> command : COMMANDS) {
+      if (args.length > 0 && command.getAnnotation(Command.class).name().equals(args[0])) {
+        return List.of(command);
+      }
+    }
+    return COMMANDS;
   }
 
   @Override
