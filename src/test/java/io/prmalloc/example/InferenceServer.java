@@ -72,7 +72,9 @@ public final class InferenceServer implements AutoCloseable {
    */
   public InferenceServer(ServerOptions options) throws OrtException {
     this.options = options;
-    this.memory = new ServerMemory(options.memory(), options.limits().maxBufferedBytes());
+    this.memory =
+        new ServerMemory(
+            options.memory(), options.limits().maxBufferedBytes(), options.planStore());
     this.workers =
         new ThreadPoolExecutor(
             options.workers(),

@@ -34,6 +34,12 @@ public final class ServerMain implements Runnable {
       description = "where memory comes from: ${COMPLETION-CANDIDATES} (default ${DEFAULT-VALUE})")
   private MemoryKind memory = MemoryKind.POOL;
 
+  @Option(
+      names = "--plan-store",
+      paramLabel = "STORE",
+      description = "where replicas share the pool's plans: a directory, or redis://HOST:PORT")
+  private String planStore;
+
   @Option(names = "--port", description = "on the loopback address (default ${DEFAULT-VALUE})")
   private int port = 8080;
 
@@ -102,7 +108,8 @@ public final class ServerMain implements Runnable {
   private InferenceServer serve() throws OrtException {
     try {
       return new InferenceServer(
-          new ServerOptions(memory, engine, model.toModelFile(), port, workers, limits()));
+          new ServerOptions(
+              memory, engine, model.toModelFile(), port, workers, limits(), planStore));
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
     }

@@ -4,12 +4,16 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.kept.PlanStore;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.netty.PrmallocByteBufAllocator;
 import io.prmalloc.onnxruntime.TensorMemory;
 import io.prmalloc.pool.TensorPoolAllocator;
+import io.prmalloc.pool.TensorPoolBuilder;
+import io.prmalloc.redis.RedisPlanStore;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -20,22 +24,37 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class ServerMemory implements AutoCloseable {
 
+  /** All replicas serve the same models. */
+  private static final String MODEL = "example-server";
+
   private final MemoryKind kind;
   private final ByteBufAllocator buffers;
   private final TensorMemory source;
   private final TensorPoolAllocator pool;
+
+  /** Null if plans are not shared. */
+  private final PlanStore plans;
+
   private final LongAdder tensorBytes = new LongAdder();
   private final AtomicLong bufferedBytes = new AtomicLong();
   private final long maxBufferedBytes;
 
   /**
    * @param maxBufferedBytes the most bytes of all pieces of requests together
+   * @param planStore where a pool's plans are shared, a directory or an address of Redis; or null
+   * @throws IllegalArgumentException if {@code planStore} is given and there is no pool
    */
-  ServerMemory(MemoryKind kind, long maxBufferedBytes) {
+  ServerMemory(MemoryKind kind, long maxBufferedBytes, String planStore) {
     this.kind = kind;
     this.maxBufferedBytes = maxBufferedBytes;
+    if (planStore != null && kind != MemoryKind.POOL) {
+      throw new IllegalArgumentException(
+          "--plan-store " + planStore + " is given with --allocator " + kind + ", not POOL");
+    }
+    this.plans = planStore == null ? null : openPlanStore(planStore);
     if (kind == MemoryKind.POOL) {
-      pool = TensorPoolAllocator.builder().build();
+      TensorPoolBuilder builder = TensorPoolAllocator.builder();
+      pool = (plans == null ? builder : builder.planStore(plans, MODEL)).build();
       buffers = new PrmallocByteBufAllocator(pool);
       source = TensorMemory.of(pool);
     } else {
@@ -47,6 +66,12 @@ final class ServerMemory implements AutoCloseable {
               ? bytes -> new NettyPiece(netty.directBuffer((int) bytes))
               : bytes -> new DirectPiece(ByteBuffer.allocateDirect((int) bytes));
     }
+  }
+
+  private static PlanStore openPlanStore(String where) {
+    return where.startsWith("redis")
+        ? RedisPlanStore.at(where)
+        : PlanStore.directory(Path.of(where));
   }
 
   private record NettyPiece(ByteBuf buffer) implements TensorMemory.Piece {
@@ -179,6 +204,9 @@ final class ServerMemory implements AutoCloseable {
     }
     if (pool != null) {
       pool.close();
+    }
+    if (plans != null) {
+      plans.close();
     }
   }
 }

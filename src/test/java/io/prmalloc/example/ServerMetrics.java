@@ -93,6 +93,19 @@ final class ServerMetrics {
       counter(page, "prmalloc_misses_total", "Requests whose bin was empty.", pool.misses());
       counter(page, "prmalloc_null_bins_total", "Requests without a bin.", pool.nullBins());
       counter(page, "prmalloc_small_total", "Requests of small blocks.", pool.smallRequests());
+      counter(
+          page,
+          "prmalloc_requests_unpooled_total",
+          "Requests that no plan served.",
+          pool.unpooledRequests());
+      type(page, "prmalloc_plan_store_total", "counter", "What became of shared plans.");
+      memory
+          .pool()
+          .snapshot()
+          .planStore()
+          .forEach(
+              (result, count) ->
+                  sample(page, "prmalloc_plan_store_total{result=\"" + result + "\"}", count));
     }
   }
 

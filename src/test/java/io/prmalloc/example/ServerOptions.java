@@ -9,6 +9,8 @@ package io.prmalloc.example;
  * @param port on the loopback address; 0 for any free one
  * @param workers threads that run models, from 1
  * @param limits what clients may do
+ * @param planStore where the pool's plans are shared, a directory or an address of Redis; null for
+ *     nowhere
  */
 public record ServerOptions(
     MemoryKind memory,
@@ -16,10 +18,22 @@ public record ServerOptions(
     ModelFile model,
     int port,
     int workers,
-    ServerLimits limits) {
+    ServerLimits limits,
+    String planStore) {
 
   /** Requests that may wait for a worker; those beyond are told to come back. */
   static final int MAX_WAITING = 256;
+
+  /** Plans are shared nowhere. */
+  public ServerOptions(
+      MemoryKind memory,
+      EngineMemory engine,
+      ModelFile model,
+      int port,
+      int workers,
+      ServerLimits limits) {
+    this(memory, engine, model, port, workers, limits, null);
+  }
 
   /** The two networks, in the engine's own memory. */
   public ServerOptions(MemoryKind memory, int port, int workers, ServerLimits limits) {

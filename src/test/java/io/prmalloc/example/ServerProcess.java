@@ -32,7 +32,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * @param more options of {@link ServerMain}
+   * @param more options of {@link ServerMain}, and system properties
    */
   ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
     List<String> command = new ArrayList<>();
@@ -44,13 +44,14 @@ final class ServerProcess implements AutoCloseable {
     if (Runtime.version().feature() >= 24) {
       command.add("--enable-native-access=ALL-UNNAMED");
     }
+    more.stream().filter(ServerProcess::isProperty).forEach(command::add);
     command.addAll(
         List.of(
             ServerMain.class.getName(),
             "--port=0",
             "--workers=" + workers,
             "--allocator=" + memory.name().toLowerCase(Locale.ROOT)));
-    command.addAll(more);
+    more.stream().filter(option -> !isProperty(option)).forEach(command::add);
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     output =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
@@ -60,6 +61,10 @@ final class ServerProcess implements AutoCloseable {
       throw new IOException("the server does not serve: " + line);
     }
     address = URI.create(line.replaceFirst(".* at (\\S+) .*", "$1"));
+  }
+
+  private static boolean isProperty(String option) {
+    return option.startsWith("-D");
   }
 
   URI address() {

@@ -1,0 +1,172 @@
+package io.prmalloc.example;
+
+import io.prmalloc.redis.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Shows three replicas of the server that share plans: the first one learns, and the others, which
+ * are started when its plan is published, begin with that.
+ */
+@Command(
+    name = "fleet",
+    mixinStandardHelpOptions = true,
+    description = "Starts three replicas that share plans, and prints what each began with.")
+public final class FleetMain implements Runnable {
+
+  private static final String HITS = "prmalloc_hits_total";
+  private static final String UNPOOLED = "prmalloc_requests_unpooled_total";
+  private static final String PUBLISHED = "prmalloc_plan_store_total{result=\"published\"}";
+  private static final String TAKEN = "prmalloc_plan_store_total{result=\"taken\"}";
+  private static final int REPLICAS = 3;
+
+  @Option(
+      names = "--plan-store",
+      paramLabel = "STORE",
+      description =
+          "a directory, or redis://HOST:PORT; default a redis-server that is started for this, where"
+              + " it is installed, else a new directory")
+  private String planStore;
+
+  @Option(
+      names = "--requests",
+      description =
+          "for each replica, and more for the first until it has published its plan;"
+              + " default ${DEFAULT-VALUE}")
+  private int requests = 200;
+
+  @Option(
+      names = "--start-step",
+      description =
+          "the step with which the first replica begins to learn; default ${DEFAULT-VALUE}")
+  private int startStep = 100;
+
+  private final List<Replica> replicas = new ArrayList<>();
+
+  /**
+   * What a replica showed.
+   *
+   * @param firstHit number of the request that was the first to be served by the plan, from 1
+   * @param firstHitMillis from the first request's begin to that one's answer
+   * @param requests how many it was sent
+   * @param hits what the pool served from the plan
+   * @param unpooled what it served without
+   * @param taken how often it took a plan
+   */
+  record Replica(
+      int firstHit, double firstHitMillis, int requests, long hits, long unpooled, long taken) {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new FleetMain());
+  }
+
+  @Override
+  public void run() {
+    try {
+      if (planStore != null) {
+        run(planStore);
+      } else if (RedisServer.isInstalled()) {
+        try (RedisServer redis = new RedisServer()) {
+          run(redis.uri());
+        }
+      } else {
+        run(Files.createTempDirectory("prmalloc-plans").toString());
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void run(String store) throws IOException {
+    // The first one stays, as it would: the others are added to it.
+    try (ServerProcess first = start(store)) {
+      replicas.add(measure(first, true));
+      while (replicas.size() < REPLICAS) {
+        try (ServerProcess another = start(store)) {
+          replicas.add(measure(another, false));
+        }
+      }
+    }
+    print(store);
+  }
+
+  private ServerProcess start(String store) throws IOException {
+    return new ServerProcess(
+        MemoryKind.POOL,
+        2,
+        List.of("--plan-store=" + store, "-Dprmalloc.startStatisticStep=" + startStep));
+  }
+
+  private Replica measure(ServerProcess server, boolean publishes) throws IOException {
+    byte[] request = LoadClient.request("large", SampleNetwork.LARGE, 1, 1);
+    int sent = 0;
+    int firstHit = 0;
+    double firstHitMillis = 0;
+    Map<String, Double> now = server.metrics();
+    try (LoadClient client = new LoadClient(server.address())) {
+      long start = System.nanoTime();
+      while (sent < requests || firstHit == 0 || (publishes && now.get(PUBLISHED) == 0)) {
+        if (client.send(request).status() != 200) {
+          throw new IllegalStateException("the server refused request " + (sent + 1));
+        }
+        sent++;
+        double millis = (System.nanoTime() - start) / 1e6;
+        now = server.metrics();
+        if (firstHit == 0 && now.get(HITS) > 0) {
+          firstHit = sent;
+          firstHitMillis = millis;
+        }
+      }
+    }
+    return new Replica(
+        firstHit,
+        firstHitMillis,
+        sent,
+        now.get(HITS).longValue(),
+        now.get(UNPOOLED).longValue(),
+        now.get(TAKEN).longValue());
+  }
+
+  /** What each replica showed, in the order of their start. */
+  List<Replica> replicas() {
+    return replicas;
+  }
+
+  private void print(String store) {
+    System.out.printf(
+        Locale.ROOT,
+        "plans shared by %s%n%-8s %14s %16s %10s %8s %10s %8s%n",
+        store,
+        "replica",
+        "first hit at",
+        "ms to first hit",
+        "requests",
+        "hits",
+        "unpooled",
+        "taken");
+    for (int i = 0; i < replicas.size(); i++) {
+      Replica replica = replicas.get(i);
+      System.out.printf(
+          Locale.ROOT,
+          "%-8d %14d %16.1f %10d %8d %10d %8d%n",
+          i + 1,
+          replica.firstHit(),
+          replica.firstHitMillis(),
+          replica.requests(),
+          replica.hits(),
+          replica.unpooled(),
+          replica.taken());
+    }
+  }
+}
