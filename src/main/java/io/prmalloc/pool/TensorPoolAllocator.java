@@ -17,6 +17,7 @@ import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.lifecycle.CgroupCheck;
 import io.prmalloc.internal.lifecycle.DrainingPlans;
 import io.prmalloc.internal.lifecycle.PlannerExecutor;
 import io.prmalloc.internal.lifecycle.PoolTrim;
@@ -153,11 +154,13 @@ public final class TensorPoolAllocator implements Allocator {
     this.raw = new RawAddresses(this, directory, this::closeElsewhere);
     this.books =
         new PoolAccounting(source, small, outside, steps, directory, this::countedBins, retired);
+    CgroupCheck cgroup = new CgroupCheck(builder.cgroupLimit());
+    memory.bytesLimit().ifPresent(most -> cgroup.check(most, "its limit of"));
     this.switchOver =
         new PlanSwitchOver(
             this,
             builder,
-            () -> new SwitchOverMemory(source, outside, executor),
+            () -> new SwitchOverMemory(source, outside, executor, cgroup),
             retired,
             lifecycle);
     this.replanner =

@@ -6,6 +6,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.internal.lifecycle.PlanSharing;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
+import io.prmalloc.internal.os.CgroupMemory;
 import io.prmalloc.internal.poolplan.PlanChoice;
 import io.prmalloc.internal.steps.StepSettings;
 import io.prmalloc.kept.KeptPlan;
@@ -22,8 +23,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
 public final class TensorPoolBuilder {
@@ -47,6 +50,7 @@ public final class TensorPoolBuilder {
   private ReplanSettings replanWhen = ReplanSettings.DEFAULTS;
   private Maintenance.Starter maintenance = Maintenance::start;
   private PlanSwitchOver.Chooser chooser = PlanChoice::best;
+  private Supplier<OptionalLong> cgroupLimit = CgroupMemory::limitBytes;
   private KeptPlan kept;
   private boolean keptIfUsable;
   private PlanStore planStore;
@@ -102,6 +106,15 @@ public final class TensorPoolBuilder {
 
   TensorPoolBuilder chooser(PlanSwitchOver.Chooser value) {
     chooser = value;
+    return this;
+  }
+
+  Supplier<OptionalLong> cgroupLimit() {
+    return cgroupLimit;
+  }
+
+  TensorPoolBuilder cgroupLimit(Supplier<OptionalLong> value) {
+    cgroupLimit = value;
     return this;
   }
 

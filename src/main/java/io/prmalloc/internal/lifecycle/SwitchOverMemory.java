@@ -70,15 +70,18 @@ public final class SwitchOverMemory {
   private final SubAllocator source;
   private final LiveHeap outside;
   private final Executor executor;
+  private final CgroupCheck cgroup;
   private boolean discarded;
   private long planBytes;
   private long filledBytes;
   private long reserveNanos;
 
-  public SwitchOverMemory(SubAllocator source, LiveHeap outside, Executor executor) {
+  public SwitchOverMemory(
+      SubAllocator source, LiveHeap outside, Executor executor, CgroupCheck cgroup) {
     this.source = source;
     this.outside = outside;
     this.executor = executor;
+    this.cgroup = cgroup;
   }
 
   /**
@@ -97,6 +100,7 @@ public final class SwitchOverMemory {
     trimOutside();
     long bytes = BinTable.chunkBytes(plan, blocks);
     planBytes = bytes;
+    cgroup.check(source.bytesReserved() + bytes, "what is reserved and a plan's arena, together");
     discarded =
         source.isResident()
             && !source.isGuarded()

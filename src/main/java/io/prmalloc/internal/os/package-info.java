@@ -7,7 +7,8 @@
  * answers as far as it can.
  *
  * <p>Read {@code Natives} first (which implementation this JVM uses), then {@code NativeCalls},
- * {@code DirectRegion}, {@code MappedRegion}, {@code MallocRegion} and {@code OperatingSystem}.
+ * {@code DirectRegion}, {@code MappedRegion}, {@code MallocRegion} and {@code OperatingSystem};
+ * {@code CgroupMemory} reads the control group's limit.
  *
  * <p>May use: JNA, Agrona, and of this project the root package.
  *
