@@ -1,27 +1,63 @@
 package io.prmalloc.pool;
 
+import static java.util.Map.entry;
+
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.util.Map;
 import java.util.SortedMap;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
+import javax.management.MBeanFeatureInfo;
+import javax.management.MBeanInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import javax.management.StandardMBean;
 
 /**
  * The JMX bean of a pool.
  *
  * <p>Threading: any thread.
  */
-final class PoolBean implements TensorPoolMXBean {
+final class PoolBean extends StandardMBean implements TensorPoolMXBean {
 
   // The server holds the bean, so the bean must not hold the pool, or a pool that was forgotten
   // would never be collected.
 
   private static final Logger LOGGER = System.getLogger(PoolBean.class.getName());
+
+  /** Of attributes and operations, by name. */
+  private static final Map<String, String> DESCRIPTIONS =
+      Map.ofEntries(
+          entry("ReservedBytes", "Bytes that the sub-allocator has from the system"),
+          entry("PeakReservedBytes", "The most bytes that were reserved at a time"),
+          entry("CommittedBytes", "Reserved bytes without the pages that were given back"),
+          entry("UsedBytes", "Bytes that are given out"),
+          entry("PeakUsedBytes", "A bound for the most bytes that were given out at a time"),
+          entry("LimitBytes", "The most bytes that the sub-allocator reserves; -1 for no limit"),
+          entry("Hits", "Requests that were served from the plan's arena"),
+          entry("Misses", "Requests that found all blocks of their size in use"),
+          entry("NullBins", "Requests of sizes that the plan does not know, by powers of two"),
+          entry("SmallRequests", "Requests of up to 32 KiB, which are served from slabs"),
+          entry("UnpooledRequests", "Requests that the live heap served, for whatever reason"),
+          entry("Phase", "What the planner does: DONE when a plan serves"),
+          entry("LearningFailures", "Attempts to learn a plan that failed"),
+          entry("LastLearningFailure", "Why the last of them failed; empty for none"),
+          entry("PlanStore", "Plans published, taken and refused, and looks at a store away"),
+          entry("PlannedSteps", "Steps that leased an arena"),
+          entry("DepartedSteps", "Planned steps that asked for something else than planned"),
+          entry("UnplannedSteps", "Steps that asked for memory and got no arena"),
+          entry("Replans", "Plans of steps that were replaced, and kinds learnt anew"),
+          entry("RaisedStepPlans", "Plans of steps replaced by ones for larger or longer steps"),
+          entry("LoweredStepPlans", "Plans of steps replaced by smaller ones"),
+          entry("DepartedStepRequests", "Requests of departed steps served from elsewhere"),
+          entry("StepArenaBytes", "Bytes reserved for arenas of planned steps"),
+          entry("trim", "Gives back memory that is not in use; returns how many bytes"),
+          entry("dumpStats", "All figures as a table for people"),
+          entry("clearStats", "Starts peaks anew from what is in use now"));
 
   private final WeakReference<TensorPoolAllocator> pool;
   private final MBeanServer server;
@@ -30,6 +66,7 @@ final class PoolBean implements TensorPoolMXBean {
   private volatile ObjectName name;
 
   private PoolBean(TensorPoolAllocator pool, MBeanServer server) {
+    super(TensorPoolMXBean.class, true);
     this.pool = new WeakReference<>(pool);
     this.server = server;
   }
@@ -92,6 +129,16 @@ final class PoolBean implements TensorPoolMXBean {
 
   private PoolSnapshot now() {
     return pool().snapshot();
+  }
+
+  @Override
+  protected String getDescription(MBeanInfo info) {
+    return "A pool of off-heap memory; sizes are bytes";
+  }
+
+  @Override
+  protected String getDescription(MBeanFeatureInfo info) {
+    return DESCRIPTIONS.get(info.getName());
   }
 
   @Override

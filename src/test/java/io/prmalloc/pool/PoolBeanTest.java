@@ -11,11 +11,15 @@ import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import javax.management.Attribute;
 import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanFeatureInfo;
+import javax.management.MBeanInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.RuntimeMBeanException;
@@ -123,6 +127,26 @@ class PoolBeanTest {
         assertEquals(info.getName(), attribute.getName());
       }
       assertEquals(-1L, server.getAttribute(name("every"), "LimitBytes"));
+    }
+  }
+
+  @Test
+  void shouldDescribeEveryAttributeAndOperation() throws Exception {
+    try (TensorPoolAllocator pool = builder().jmx("described").build()) {
+      MBeanInfo info = server.getMBeanInfo(name("described"));
+      assertEquals("A pool of off-heap memory; sizes are bytes", info.getDescription());
+      List<MBeanFeatureInfo> features = new ArrayList<>(List.of(info.getAttributes()));
+      features.addAll(List.of(info.getOperations()));
+      assertEquals(26, features.size());
+      // No two have the same, and none has what JMX makes of a name.
+      assertEquals(26, features.stream().map(MBeanFeatureInfo::getDescription).distinct().count());
+      for (MBeanFeatureInfo feature : features) {
+        String text = String.valueOf(feature.getDescription());
+        assertTrue(
+            text.contains(" ") && !text.startsWith("Attribute exposed"),
+            () -> feature.getName() + ": " + text);
+      }
+      assertEquals(pool.snapshot().phase().name(), server.getAttribute(name("described"), "Phase"));
     }
   }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.os.ChildJvm;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
@@ -21,6 +22,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What Flight Recorder gets to see. */
 class FlightEventsTest {
@@ -223,5 +226,19 @@ class FlightEventsTest {
                         + " "
                         + event.getLong("limitBytes"))
             .toList());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-Dnobody=records", "-XX:StartFlightRecording:dumponexit=false"})
+  void shouldHaveAllTypesWhenAPoolIsBuiltBeforeAnyEvent(String flag) throws Exception {
+    ChildJvm.Result result = new ChildJvm(directory).flags(flag).run(EventTypesMain.class);
+    assertTrue(
+        result
+            .output()
+            .endsWith(
+                "io.prmalloc.EngineRun io.prmalloc.LeakFound io.prmalloc.LearningFailed"
+                    + " io.prmalloc.LimitHit io.prmalloc.OutsideAllocation io.prmalloc.PlanMade"
+                    + " io.prmalloc.SwitchOver io.prmalloc.UnservedRequest"),
+        result.output() + result.errors());
   }
 }
