@@ -216,7 +216,7 @@ public final class PrmallocMetrics implements MeterBinder {
 
   private void bindSteps(MeterRegistry registry) {
     String name = "prmalloc.steps";
-    String text = "steps that asked for memory, by whether they had an arena";
+    String text = "steps that asked for an arena of planned steps, by whether they got one";
     Tags planned = tags.and("kind", "planned");
     counter(registry, name, planned, text, now -> now.steps().plannedSteps());
     Tags unplanned = tags.and("kind", "unplanned");

@@ -49,7 +49,7 @@ final class PoolBean extends StandardMBean implements TensorPoolMXBean {
           entry("PlanStore", "Plans published, taken and refused, and looks at a store away"),
           entry("PlannedSteps", "Steps that leased an arena"),
           entry("DepartedSteps", "Planned steps that asked for something else than planned"),
-          entry("UnplannedSteps", "Steps that asked for memory and got no arena"),
+          entry("UnplannedSteps", "Steps that asked for an arena and got none"),
           entry("Replans", "Plans of steps that were replaced, and kinds learnt anew"),
           entry("RaisedStepPlans", "Plans of steps replaced by ones for larger or longer steps"),
           entry("LoweredStepPlans", "Plans of steps replaced by smaller ones"),

@@ -21,10 +21,11 @@ import picocli.CommandLine.Option;
     description = "Starts three replicas that share plans, and prints what each began with.")
 public final class FleetMain implements Runnable {
 
-  private static final String HITS = "prmalloc_hits_total";
+  private static final String HITS = "prmalloc_requests_total{pool=\"server\",result=\"hit\"}";
   private static final String UNPOOLED = "prmalloc_requests_unpooled_total";
-  private static final String PUBLISHED = "prmalloc_plan_store_total{result=\"published\"}";
-  private static final String TAKEN = "prmalloc_plan_store_total{result=\"taken\"}";
+  private static final String PUBLISHED =
+      "prmalloc_plan_store_total{pool=\"server\",result=\"published\"}";
+  private static final String TAKEN = "prmalloc_plan_store_total{pool=\"server\",result=\"taken\"}";
   private static final int REPLICAS = 3;
 
   @Option(

@@ -85,6 +85,12 @@ public final class InferenceServer implements AutoCloseable {
     this.engine = startEngine();
     boolean serves = false;
     try {
+      if (memory.pool() != null) {
+        metrics.show(memory.pool(), "server");
+      }
+      if (engine.ownPool() != null) {
+        metrics.show(engine.ownPool(), "engine");
+      }
       addModels();
       InetSocketAddress address =
           new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port());
@@ -204,7 +210,7 @@ public final class InferenceServer implements AutoCloseable {
   }
 
   String metricsPage() {
-    return metrics.page(memory, engine, inFlight.get());
+    return metrics.page(memory, inFlight.get());
   }
 
   ObjectNode metadata() {

@@ -7,9 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.util.ResourceLeakDetector;
 import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.LoadClient.Answer;
+import io.prmalloc.micrometer.PrmallocMetrics;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,6 +21,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -297,12 +302,31 @@ class InferenceServerTest {
             "inference_seconds_count 1",
             "inference_requests_in_flight 0",
             "tensor_bytes_in_use 0",
-            "prmalloc_pooling 0"
+            "prmalloc_planner_phase{phase=\"done\",pool=\"server\"} 0.0"
           }) {
         assertTrue(page.lines().anyMatch(line::equals), () -> line + " is not in\n" + page);
       }
-      assertTrue(page.lines().allMatch(line -> line.matches("#.*|[a-z_]+([{].*[}])? [0-9.]+")));
+      assertTrue(
+          page.lines().allMatch(line -> line.matches("#.*|[a-z_]+([{].*[}])? ([0-9.E]+|NaN)")));
     }
+  }
+
+  @Test
+  void shouldShowTheSameSeriesOfThePoolAsTheLibrarysMetrics() throws IOException {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new PrmallocMetrics(server.memory().pool(), "server").bindTo(registry);
+    try (LoadClient client = client()) {
+      Set<String> shown = series(client.get("/metrics").text());
+      assertEquals(series(registry.scrape()), shown);
+      assertTrue(shown.contains("prmalloc_steps_total{kind=\"unplanned\",pool=\"server\"}"));
+    }
+  }
+
+  private static Set<String> series(String page) {
+    return page.lines()
+        .filter(line -> line.startsWith("prmalloc_"))
+        .map(line -> line.substring(0, line.lastIndexOf(' ')))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   @Test

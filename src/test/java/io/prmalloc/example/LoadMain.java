@@ -230,8 +230,8 @@ public final class LoadMain implements Runnable {
   /** What became of the requests to the pool; nothing of other memory. */
   private static String pool(Map<String, Double> before, Map<String, Double> after) {
     StringBuilder text = new StringBuilder();
-    for (String word : List.of("hits", "misses", "null_bins")) {
-      String name = "prmalloc_" + word + "_total";
+    for (String word : List.of("hit", "miss", "null_bin")) {
+      String name = "prmalloc_requests_total{pool=\"server\",result=\"" + word + "\"}";
       if (after.containsKey(name)) {
         text.append(
             String.format(Locale.ROOT, " %s %.0f", word, after.get(name) - before.get(name)));

@@ -59,6 +59,11 @@ final class ServerEngine implements AutoCloseable {
     return allocator;
   }
 
+  /** The pool that only the engine has, or null. */
+  TensorPoolAllocator ownPool() {
+    return ownPool;
+  }
+
   /** A session from bytes. */
   OrtSession createSession(byte[] model, OrtSession.SessionOptions options) throws OrtException {
     return allocator == null

@@ -59,8 +59,9 @@ class ServerLoadTest {
       assertEquals(REQUESTS, first.requests() + second.requests());
       assertEquals(0, end.get("tensor_bytes_in_use"));
       assertEquals(0, end.get("inference_requests_in_flight"));
-      assertEquals(1, end.get("prmalloc_pooling"));
-      assertTrue(end.get("prmalloc_hits_total") > half.get("prmalloc_hits_total"));
+      assertEquals(1, end.get("prmalloc_planner_phase{phase=\"done\",pool=\"server\"}"));
+      String hits = "prmalloc_requests_total{pool=\"server\",result=\"hit\"}";
+      assertTrue(end.get(hits) > half.get(hits));
       if (REQUESTS >= FULL) {
         double grown =
             end.get("process_resident_memory_bytes") - half.get("process_resident_memory_bytes");

@@ -1,12 +1,13 @@
 package io.prmalloc.example;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
-import io.prmalloc.AllocatorStats;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.os.ResourceUsage;
-import io.prmalloc.pool.EngineStats;
-import io.prmalloc.pool.PoolStats;
+import io.prmalloc.micrometer.PrmallocMetrics;
+import io.prmalloc.pool.TensorPoolAllocator;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Locale;
@@ -32,6 +33,15 @@ final class ServerMetrics {
   private final LongAdder totalNanos = new LongAdder();
   private final LongAdder inferences = new LongAdder();
 
+  /** The library's own meters of each pool, as Micrometer shows them everywhere. */
+  private final PrometheusMeterRegistry pools =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
+  /** Shows a pool whose engine, if it has one, is attached. */
+  void show(TensorPoolAllocator pool, String name) {
+    new PrmallocMetrics(pool, name).bindTo(pools);
+  }
+
   void countResponse(int status) {
     byStatusClass.incrementAndGet(Math.min(status / 100, CLASSES - 1));
   }
@@ -47,7 +57,7 @@ final class ServerMetrics {
     inferences.increment();
   }
 
-  String page(ServerMemory memory, ServerEngine engine, int inFlight) {
+  String page(ServerMemory memory, int inFlight) {
     StringBuilder page = new StringBuilder(4096);
     type(page, "inference_responses_total", "counter", "Responses by class of status.");
     for (int i = 2; i < CLASSES; i++) {
@@ -64,9 +74,8 @@ final class ServerMetrics {
     sample(page, "inference_seconds_count", inferences.sum());
     gauge(page, "inference_requests_in_flight", "Requests begun and not answered.", inFlight);
     memory(page, memory);
-    engine(page, engine);
     process(page);
-    return page.toString();
+    return page.append(pools.scrape()).toString();
   }
 
   private static void memory(StringBuilder page, ServerMemory memory) {
@@ -82,39 +91,6 @@ final class ServerMetrics {
           "network_direct_bytes",
           "Direct memory of the network's buffers, as their allocator counts.",
           netty.metric().usedDirectMemory());
-    }
-    if (memory.pool() != null) {
-      AllocatorStats stats = memory.pool().stats();
-      PoolStats pool = memory.pool().poolStats();
-      gauge(page, "prmalloc_bytes_in_use", "Bytes that are out.", stats.bytesInUse());
-      gauge(page, "prmalloc_bytes_reserved", "Bytes of the system.", stats.bytesReserved());
-      gauge(page, "prmalloc_pooling", "1 once a plan serves.", memory.pool().isPooling() ? 1 : 0);
-      counter(page, "prmalloc_hits_total", "Requests served by the plan.", pool.hits());
-      counter(page, "prmalloc_misses_total", "Requests whose bin was empty.", pool.misses());
-      counter(page, "prmalloc_null_bins_total", "Requests without a bin.", pool.nullBins());
-      counter(page, "prmalloc_small_total", "Requests of small blocks.", pool.smallRequests());
-      counter(
-          page,
-          "prmalloc_requests_unpooled_total",
-          "Requests that no plan served.",
-          pool.unpooledRequests());
-      type(page, "prmalloc_plan_store_total", "counter", "What became of shared plans.");
-      memory
-          .pool()
-          .snapshot()
-          .planStore()
-          .forEach(
-              (result, count) ->
-                  sample(page, "prmalloc_plan_store_total{result=\"" + result + "\"}", count));
-    }
-  }
-
-  private static void engine(StringBuilder page, ServerEngine engine) {
-    if (engine.allocator() != null) {
-      EngineStats stats = engine.allocator().stats();
-      gauge(page, "engine_tensor_bytes_in_use", "Bytes between operators.", stats.tensorBytes());
-      counter(page, "engine_requests_total", "Requests of the engine.", stats.requests());
-      counter(page, "engine_overruns_total", "Those beyond the pool's limit.", stats.overruns());
     }
   }
 

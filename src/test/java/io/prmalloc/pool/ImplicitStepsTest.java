@@ -304,6 +304,27 @@ class ImplicitStepsTest extends PlannedStepsPool {
   }
 
   @Test
+  void shouldCountStepsOfOtherKindsAsUnplannedOnceEach() {
+    build(builder().startStatisticStep(0));
+    learn();
+    long before = pool.stepStats().unplannedSteps();
+    // Once the pool has a plan, no further kind is learnt.
+    Pools.learn(pool, 1 << 20);
+    StepStats learnt = pool.stepStats();
+    long planned = learnt.plannedSteps();
+    for (int i = 0; i < 3; i++) {
+      try (ScopedMemoryCollector other = pool.collect("other")) {
+        pool.allocate(100_000).close();
+        pool.allocate(200_000).close();
+      }
+    }
+    pool.collect("nothing").close();
+    assertEquals(learnt.unplannedSteps() + 3, pool.stepStats().unplannedSteps());
+    assertEquals(planned, pool.stepStats().plannedSteps());
+    assertTrue(learnt.unplannedSteps() >= before);
+  }
+
+  @Test
   void shouldGiveArenasBack() {
     learn();
     step(0.5);

@@ -8,6 +8,7 @@ import io.prmalloc.internal.steps.StepPlan.Recording;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Serves requests that a thread makes of the pool from the plan of the step that it has open. They
@@ -176,6 +177,9 @@ public final class ImplicitSteps {
   /** The innermost step of each thread that has one. */
   private final ConcurrentHashMap<Thread, Open> open = new ConcurrentHashMap<>();
 
+  /** Steps that asked while others are served, and are of no kind that is kept in mind. */
+  private final LongAdder strangers = new LongAdder();
+
   private final AtomicLong lastNumber = new AtomicLong();
 
   /** Steps that are open and recorded. */
@@ -215,6 +219,11 @@ public final class ImplicitSteps {
 
   StepKinds kinds() {
     return kinds;
+  }
+
+  void addTo(StepStatsSum sum) {
+    kinds.addTo(sum);
+    sum.unplannedSteps += strangers.sum();
   }
 
   /** Whether requests are to ask here first. */
@@ -306,6 +315,7 @@ public final class ImplicitSteps {
     boolean mayLearn = mayLearn();
     KeyedSteps kind = mayLearn ? kinds.find(key, bytes) : kinds.find(key);
     if (kind == null) {
+      strangers.increment();
       return null;
     }
     StepMemory leased = kind.leaseImplicit(bytes, mayLearn);

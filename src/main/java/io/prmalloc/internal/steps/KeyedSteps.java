@@ -165,6 +165,7 @@ public final class KeyedSteps implements Retirable {
    */
   StepMemory leaseImplicit(long bytes, boolean mayLearn) {
     if (!isServing() && !(mayLearn && isLearning())) {
+      counts.unplannedSteps.increment();
       return null;
     }
     StepMemory leased = lease(bytes);

@@ -290,7 +290,7 @@ public final class PlannedSteps implements StepSource, Retirable {
   public StepStats stats() {
     StepStatsSum sum = new StepStatsSum();
     kinds.addTo(sum);
-    implicit.kinds().addTo(sum);
+    implicit.addTo(sum);
     return sum.toStats();
   }
 
