@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 public final class FleetMain implements Runnable {
 
   private static final String HITS = "prmalloc_requests_total{pool=\"server\",result=\"hit\"}";
-  private static final String UNPOOLED = "prmalloc_requests_unpooled_total";
+  private static final String UNPOOLED = "prmalloc_requests_unpooled_total{pool=\"server\"}";
   private static final String PUBLISHED =
       "prmalloc_plan_store_total{pool=\"server\",result=\"published\"}";
   private static final String TAKEN = "prmalloc_plan_store_total{pool=\"server\",result=\"taken\"}";
