@@ -4,6 +4,7 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import io.prmalloc.MemoryRegion;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.util.function.Supplier;
 
 /**
  * One way to take direct byte buffers from this JVM and to give them back at once, without waiting
@@ -18,7 +19,8 @@ interface DirectMemory {
   //   Java      opened to Agrona     not opened
   //   17 to 23  CleanedBuffers       CleanedBuffers through sun.misc.Unsafe
   //   from 24   CleanedBuffers       ArenaBuffers: there sun.misc.Unsafe writes a warning to
-  //                                  standard error at the first use, and will go one day
+  //                                  standard error at the first use, and will go one day;
+  //                                  CleanedBuffers where shared arenas are refused
 
   /** The first version whose {@code sun.misc.Unsafe} warns about its use. */
   int FIRST_WARNING_JAVA = 24;
@@ -66,7 +68,24 @@ interface DirectMemory {
     }
     return javaVersion < FIRST_WARNING_JAVA
         ? CleanedBuffers.throughUnsafe()
-        : new ArenaBuffers(maxBytes());
+        : usableElse(new ArenaBuffers(maxBytes()), CleanedBuffers::throughUnsafe);
+  }
+
+  /**
+   * The first one if it gives memory, else the other. A native image refuses shared arenas unless
+   * it was built with {@code -H:+SharedArenaSupport}, which shows with the first one that is
+   * opened.
+   */
+  static DirectMemory usableElse(DirectMemory first, Supplier<DirectMemory> other) {
+    try {
+      first.free(first.allocate(1, 1).owner());
+    } catch (UnsupportedOperationException | LinkageError refused) {
+      return other.get();
+    } catch (Error refused) {
+      // Native images have errors of their own for what they lack. No memory is no reason.
+      return refused instanceof VirtualMachineError ? first : other.get();
+    }
+    return first;
   }
 
   /**
