@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.HugePageMode;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.os.HugePageMode;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.TensorPoolAllocator;
 import org.junit.jupiter.api.BeforeEach;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.HugePageMode;
+import io.prmalloc.internal.os.HugePageMode;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.file.Path;

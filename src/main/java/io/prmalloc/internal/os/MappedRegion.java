@@ -1,6 +1,5 @@
 package io.prmalloc.internal.os;
 
-import io.prmalloc.HugePageMode;
 import io.prmalloc.HugePages;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.Prefault;

@@ -1,6 +1,5 @@
 package io.prmalloc.internal.os;
 
-import io.prmalloc.HugePageMode;
 import java.util.Locale;
 
 /**

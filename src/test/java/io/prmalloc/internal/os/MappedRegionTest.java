@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.prmalloc.HugePageMode;
 import io.prmalloc.HugePages;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.Prefault;

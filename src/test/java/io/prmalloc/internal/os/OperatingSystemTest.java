@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.prmalloc.HugePageMode;
 import io.prmalloc.HugePages;
 import io.prmalloc.Prefault;
 import java.lang.management.ManagementFactory;

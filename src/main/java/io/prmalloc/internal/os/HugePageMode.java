@@ -1,4 +1,4 @@
-package io.prmalloc;
+package io.prmalloc.internal.os;
 
 /**
  * The memory for which this system makes huge pages by itself ("transparent huge pages").
