@@ -53,6 +53,7 @@ final class EarlyInitialization {
     "internal.block.StepMemory",
     "plan.MemoryStrategy",
     "plan.MemoryStrategy$1",
+    "plan.TensorConstraints",
   };
 
   private static final Pattern SYNTHETIC = Pattern.compile(".*\\$\\d+");

@@ -198,11 +198,12 @@ class PlanStoreTest {
 
   @Test
   void shouldKeepItsOwnPlanWhenAnotherAppearsLater() throws InterruptedException {
-    store.away = true;
+    publish();
+    byte[] others = store.plans.remove(KEY);
     try (TensorPoolAllocator pool = builder().build()) {
       learnSteps(pool, 50_000, 100);
-      store.away = false;
-      publish();
+      await(() -> store.plans.containsKey(KEY));
+      store.plans.put(KEY, others);
       await(() -> store.plan().steps().size() == 2);
       // Another structure, and a pool's plan, it had none of itself.
       await(() -> pool.stepStats().plans() == 2 && pool.isPooling());

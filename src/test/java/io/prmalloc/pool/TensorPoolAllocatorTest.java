@@ -101,7 +101,7 @@ class TensorPoolAllocatorTest extends PoolTests {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {Long.MIN_VALUE, -1, 1L << 31, Long.MAX_VALUE})
+  @ValueSource(longs = {Long.MIN_VALUE, -1, (1L << 47) + 1, Long.MAX_VALUE})
   void shouldRefuseASizeThatIsOutOfBoundsWhenItHasAPlan(long bytes) {
     TensorPoolAllocator pool = pooling(40 * KIB);
     var refused = assertThrows(IllegalArgumentException.class, () -> pool.allocate(bytes));
