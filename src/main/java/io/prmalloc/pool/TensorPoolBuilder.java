@@ -497,7 +497,7 @@ public final class TensorPoolBuilder {
    * Shares plans with other replicas. While this pool learns it takes the plan of its model that is
    * in the store, or that appears there; what it learns itself it publishes, if that serves larger
    * steps than what is there, or the same in less memory. {@link #build} waits for the first look,
-   * but for two seconds at most. Default no store.
+   * but for five seconds at most. Default no store.
    *
    * <p>A plan that is refused, for it is none or there is no memory for it, is a warning, and the
    * pool learns as usual; so is a store that is away. No request waits for the store.

@@ -83,7 +83,7 @@ public final class PlanSharing {
             Duration.ofSeconds(1),
             Duration.ofSeconds(8),
             Duration.ofMinutes(1),
-            Duration.ofSeconds(2));
+            Duration.ofSeconds(5));
   }
 
   private enum Result {
