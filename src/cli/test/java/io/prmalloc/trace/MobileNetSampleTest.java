@@ -64,6 +64,6 @@ class MobileNetSampleTest {
             IllegalArgumentException.class,
             () -> new TraceInput("sample:mobilenet", null, 2).read());
 
-    assertEquals("sample:mobilenet takes neither --format nor --batch", wrong.getMessage());
+    assertEquals("sample:mobilenet takes no --format, --batch or --device", wrong.getMessage());
   }
 }
