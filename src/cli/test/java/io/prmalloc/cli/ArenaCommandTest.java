@@ -305,9 +305,7 @@ class ArenaCommandTest {
         Outcome.of("plan", "sample:mobilenet", "--shape=x=1").err());
     Path events = Files.writeString(directory.resolve("e.txt"), "a 1 5\nf 1 0\n");
     assertEquals(
-        "prmalloc: --shape x is for models only, without --batch and --device; "
-            + events
-            + " has the format events\n",
+        "prmalloc: --shape x means nothing to the format events of " + events + "\n",
         Outcome.of("plan", events.toString(), "--shape=x=1").err());
   }
 

@@ -3,6 +3,7 @@ package io.prmalloc.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.onnx.OnnxWriter;
 import io.prmalloc.tflite.TfliteWriter;
 import io.prmalloc.trace.MobileNetGraphs;
 import java.io.IOException;
@@ -46,11 +47,21 @@ class ArenaGuideTest {
     Path model =
         Files.write(directory.resolve("model.tflite"), TfliteWriter.model(MobileNetGraphs.v1()));
     Path audio = Files.write(directory.resolve("audio.tflite"), TfliteWriter.open());
-    assertEquals(7, page.commands().size());
+    Path onnx =
+        Files.write(
+            directory.resolve("model.onnx"),
+            OnnxWriter.model(
+                13,
+                it ->
+                    it.input("input", "batchx3x224x224")
+                        .node("Relu", "input", "out")
+                        .output("out")));
+    Map<String, Path> files =
+        Map.of(
+            "graph.json", graph, "model.tflite", model, "audio.tflite", audio, "model.onnx", onnx);
+    assertEquals(9, page.commands().size());
     for (String command : page.commands()) {
-      String out =
-          GuidePage.run(
-              command, Map.of("graph.json", graph, "model.tflite", model, "audio.tflite", audio));
+      String out = GuidePage.run(command, files);
 
       if (command.equals("arena graph.json")) {
         assertEquals(page.blocks("").get(0), out);

@@ -35,6 +35,7 @@ class CliModuleTest {
           org.agrona.DirectBuffer.class,
           com.sun.jna.Native.class,
           picocli.CommandLine.class,
+          com.google.protobuf.CodedInputStream.class,
           com.fasterxml.jackson.core.JsonFactory.class,
           com.fasterxml.jackson.annotation.JsonIgnore.class,
           ObjectMapper.class,

@@ -80,7 +80,7 @@ class MainTest {
         "replay sample:mobilenet --steps -1|steps -1 is out of bounds; the least is 1",
         "replay sample:mobilenet --threads 0|threads 0 is out of bounds; the least is 1",
         "replay sample:mobilenet --warmup-steps 0|warmup-steps 0 is out of bounds; the least is 1",
-        "replay sample:mobilenet --batch 4|sample:mobilenet takes neither --format nor --batch",
+        "replay sample:mobilenet --batch 4|sample:mobilenet takes no --format, --batch or --device",
         "replay sample:mobilenet --allocator glibc|Invalid value for option '--allocator' (NAME):"
             + " allocator `glibc` is none of pool, planned, direct, cpu, netty, netty-adaptive,"
             + " jemalloc, mimalloc, malloc (see `prmalloc replay --help`)",
@@ -107,7 +107,8 @@ class MainTest {
     assertEquals(
         "prmalloc: "
             + file
-            + ":2: has 2 fields instead of 3, expected `a ID SIZE` or `f ID 0`"
+            + ":2: has 2 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or"
+            + " `f ID 0`"
             + System.lineSeparator(),
         outcome.err);
   }

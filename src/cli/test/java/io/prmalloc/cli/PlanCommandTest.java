@@ -265,7 +265,8 @@ class PlanCommandTest {
         "--timeout 0|timeout 0.0 is not more than 0 and at most 1e9 seconds",
         "--timeout NaN|timeout NaN is not more than 0 and at most 1e9 seconds",
         "--format csv|Invalid value for option '--format': expected one of [EVENTS, MNN, LIFETIMES,"
-            + " RECORDS, GRAPH, RECORDING] (case-insensitive) but was 'csv' (see `prmalloc plan --help`)",
+            + " RECORDS, GRAPH, RECORDING, MALLOC, IDEALLOC, SNAPSHOT] (case-insensitive) but was 'csv'"
+            + " (see `prmalloc plan --help`)",
         "--batch 2|--batch 2 means nothing to the format records of FILE",
         "--subgraph 0|--subgraph 0 means nothing to FILE, which is no .tflite model",
         "--format lifetimes|FILE:1: `id,size,first,last` has no column `lower`; expected the header"

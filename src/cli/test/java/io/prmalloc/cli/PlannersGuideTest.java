@@ -3,6 +3,7 @@ package io.prmalloc.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.onnx.OnnxWriter;
 import io.prmalloc.tflite.TfliteWriter;
 import io.prmalloc.trace.MobileNetGraphs;
 import java.io.IOException;
@@ -54,8 +55,17 @@ class PlannersGuideTest {
             directory.resolve("plan.html"),
             "model.tflite",
             Files.write(
-                directory.resolve("model.tflite"), TfliteWriter.model(MobileNetGraphs.v2())));
-    assertEquals(6, page.commands().size());
+                directory.resolve("model.tflite"), TfliteWriter.model(MobileNetGraphs.v2())),
+            "model.onnx",
+            Files.write(
+                directory.resolve("model.onnx"),
+                OnnxWriter.model(
+                    13,
+                    it ->
+                        it.input("input", "batchx3x224x224")
+                            .node("Relu", "input", "out")
+                            .output("out"))));
+    assertEquals(7, page.commands().size());
     for (String command : page.commands()) {
       String printed = GuidePage.run(command, files);
 
