@@ -97,7 +97,7 @@ class CliArchitectureTest {
           .whereLayer("onnx")
           .mayOnlyBeAccessedByLayers("trace", "cli")
           .whereLayer("model")
-          .mayOnlyBeAccessedByLayers("tflite", "trace", "cli")
+          .mayOnlyBeAccessedByLayers("tflite", "onnx", "trace", "cli")
           .whereLayer("model")
           .mayOnlyAccessLayers("plan")
           .whereLayer("cli")
@@ -131,7 +131,7 @@ class CliArchitectureTest {
           .whereLayer("tflite")
           .mayOnlyAccessLayers("model", "plan", "os")
           .whereLayer("onnx")
-          .mayOnlyAccessLayers("plan");
+          .mayOnlyAccessLayers("model", "plan");
 
   @ArchTest
   static final ArchRule NO_CYCLES =

@@ -1,7 +1,8 @@
 package io.prmalloc.onnx;
 
-import static io.prmalloc.onnx.OnnxFormatException.quote;
+import static io.prmalloc.model.ModelFormatException.quote;
 
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.onnx.OnnxModel.Body;
 import io.prmalloc.onnx.OnnxModel.Declared;
 import io.prmalloc.onnx.OnnxModel.Dim;
@@ -162,7 +163,7 @@ final class Dimensions {
         ? "none"
         : names.stream()
                 .limit(MAX_LISTED)
-                .map(OnnxFormatException::quote)
+                .map(ModelFormatException::quote)
                 .collect(Collectors.joining(", "))
             + (names.size() > MAX_LISTED ? " and " + (names.size() - MAX_LISTED) + " more" : "");
   }
@@ -196,7 +197,7 @@ final class Dimensions {
   /**
    * What a model states of a value, with the sizes that were set.
    *
-   * @throws OnnxFormatException if it is too large
+   * @throws ModelFormatException if it is too large
    */
   Value value(Declared declared) {
     Stated stated = declared.stated();
@@ -210,7 +211,7 @@ final class Dimensions {
     try {
       return new Value(stated.type(), dims, null);
     } catch (IllegalArgumentException tooLarge) {
-      throw new OnnxFormatException(file, declared.place(), tooLarge.getMessage());
+      throw new ModelFormatException(file, declared.place(), tooLarge.getMessage());
     }
   }
 

@@ -1,7 +1,9 @@
 package io.prmalloc.onnx;
 
-import static io.prmalloc.onnx.OnnxFormatException.quote;
+import static io.prmalloc.model.ModelFormatException.quote;
 
+import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.onnx.OnnxModel.Body;
 import io.prmalloc.onnx.OnnxModel.Declared;
 import io.prmalloc.onnx.OnnxModel.Operation;
@@ -18,7 +20,6 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -61,7 +62,7 @@ final class GraphBuilder {
     this.dimensions = dimensions;
   }
 
-  OnnxGraph build() {
+  GraphModel build() {
     Scope scope = new Scope(null);
     List<Integer> inputs = new ArrayList<>();
     for (Declared input : model.graph().inputs()) {
@@ -84,7 +85,7 @@ final class GraphBuilder {
     }
     try {
       Graph graph = new Graph(tensors, freeingWhatNobodyReads(outputs), inputs, outputs, List.of());
-      return new OnnxGraph(graph, warning(unknown));
+      return GraphModel.of(graph, warnings(unknown));
     } catch (InvalidGraphException invalid) {
       throw error("graph", invalid.getMessage());
     }
@@ -376,7 +377,7 @@ final class GraphBuilder {
     }
   }
 
-  private Optional<String> warning(Set<Integer> unknown) {
+  private List<String> warnings(Set<Integer> unknown) {
     List<String> warnings = new ArrayList<>();
     if (!unknown.isEmpty()) {
       long count = constant.stream().filter(isConstant -> !isConstant).count();
@@ -397,7 +398,7 @@ final class GraphBuilder {
               + " from its operators: "
               + list(differences));
     }
-    return warnings.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", warnings));
+    return warnings;
   }
 
   private static String list(Collection<String> all) {
@@ -405,7 +406,7 @@ final class GraphBuilder {
         + (all.size() > MAX_LISTED ? " and " + (all.size() - MAX_LISTED) + " more" : "");
   }
 
-  private OnnxFormatException error(String place, String what) {
-    return new OnnxFormatException(file, place, what);
+  private ModelFormatException error(String place, String what) {
+    return new ModelFormatException(file, place, what);
   }
 }

@@ -1,5 +1,6 @@
 package io.prmalloc.onnx;
 
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.onnx.OnnxModel.Attribute;
 import io.prmalloc.onnx.OnnxModel.Body;
 import io.prmalloc.onnx.OnnxModel.Constant;
@@ -140,7 +141,7 @@ final class OnnxParser {
                             + (tensorName[0].isEmpty()
                                 ? " has no name"
                                 : ": the name "
-                                    + OnnxFormatException.quote(tensorName[0])
+                                    + ModelFormatException.quote(tensorName[0])
                                     + " is taken"));
                   }
                 }
@@ -211,7 +212,7 @@ final class OnnxParser {
           entry
               + (name[0].isEmpty()
                   ? " has no name"
-                  : ": there is a second " + OnnxFormatException.quote(name[0])));
+                  : ": there is a second " + ModelFormatException.quote(name[0])));
     }
   }
 

@@ -1,5 +1,7 @@
 package io.prmalloc.onnx;
 
+import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.ModelFormatException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -54,21 +56,23 @@ public final class OnnxReader {
 
   /**
    * Reads a file. Weights are passed over, and other files, where weights may lie, are not opened.
+   * Values of unknown size are of kind {@link io.prmalloc.plan.arena.TensorKind#DYNAMIC} with 0
+   * bytes, and told by a warning of the model.
    *
    * <p>Threading: any thread.
    *
    * @param shapes by the name of an input its shape, or by the name of a dimension its size, as a
    *     shape of one; a name of both is the input's
-   * @throws OnnxFormatException if the file is no model, is cut short, or what it describes is no
+   * @throws ModelFormatException if the file is no model, is cut short, or what it describes is no
    *     graph; the message names the file and the place
    * @throws IllegalArgumentException if an input has an open dimension that {@code shapes} does not
    *     set, or {@code shapes} does not fit the model
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
-  public static OnnxGraph read(Path path, Map<String, List<Integer>> shapes) {
+  public static GraphModel read(Path path, Map<String, List<Integer>> shapes) {
     try (InputStream in = Files.newInputStream(path)) {
       if (Files.size(path) > MAX_FILE_BYTES) {
-        throw new OnnxFormatException(
+        throw new ModelFormatException(
             path.toString(),
             "",
             "has "
@@ -83,8 +87,17 @@ public final class OnnxReader {
     }
   }
 
-  /** The same of the bytes of a model, which errors call by this name. */
-  static OnnxGraph read(String name, InputStream in, Map<String, List<Integer>> shapes) {
+  /**
+   * The same of the bytes of a model, read to their end.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param name what errors call the file
+   * @throws ModelFormatException as above
+   * @throws IllegalArgumentException as above
+   * @throws UncheckedIOException if it cannot be read
+   */
+  public static GraphModel read(String name, InputStream in, Map<String, List<Integer>> shapes) {
     OnnxModel model = OnnxParser.parse(name, in);
     return new GraphBuilder(name, model, Dimensions.of(name, model, shapes)).build();
   }

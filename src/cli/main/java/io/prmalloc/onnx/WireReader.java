@@ -3,6 +3,7 @@ package io.prmalloc.onnx;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.WireFormat;
+import io.prmalloc.model.ModelFormatException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -39,7 +40,7 @@ final class WireReader {
   /**
    * Reads the message that is the whole file.
    *
-   * @throws OnnxFormatException if it is none, or ends in the middle
+   * @throws ModelFormatException if it is none, or ends in the middle
    * @throws UncheckedIOException if it cannot be read
    */
   void file(Field field) {
@@ -176,7 +177,7 @@ final class WireReader {
   }
 
   /** An error where the reader is. */
-  OnnxFormatException error(String what) {
-    return new OnnxFormatException(file, place(), what);
+  ModelFormatException error(String what) {
+    return new ModelFormatException(file, place(), what);
   }
 }

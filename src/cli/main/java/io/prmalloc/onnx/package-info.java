@@ -11,7 +11,7 @@
  * command line uses.
  *
  * <p>Conventions: nothing in a file is believed before it was checked; a file that is wrong is
- * answered with an {@link io.prmalloc.onnx.OnnxFormatException} that names the file and the place
+ * answered with an {@link io.prmalloc.model.ModelFormatException} that names the file and the place
  * in it; reading needs memory in proportion to the file without its weights.
  */
 package io.prmalloc.onnx;

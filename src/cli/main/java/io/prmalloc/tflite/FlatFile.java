@@ -1,5 +1,6 @@
 package io.prmalloc.tflite;
 
+import io.prmalloc.model.ModelFormatException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -36,8 +37,8 @@ final class FlatFile {
   }
 
   /** An error at a place in the file; empty for the file as a whole. */
-  TfliteFormatException error(String place, String what) {
-    return new TfliteFormatException(name, place, what);
+  ModelFormatException error(String place, String what) {
+    return new ModelFormatException(name, place, what);
   }
 
   /** Refuses a stretch that is not all inside the file. */

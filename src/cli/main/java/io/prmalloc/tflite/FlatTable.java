@@ -1,6 +1,7 @@
 package io.prmalloc.tflite;
 
 import com.google.flatbuffers.Table;
+import io.prmalloc.model.ModelFormatException;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -31,7 +32,7 @@ final class FlatTable extends Table {
   /**
    * @param position where it begins; at least 4 bytes of the file lie there
    * @param place what errors call it; empty for the root
-   * @throws TfliteFormatException if it or its vtable is not inside the file
+   * @throws ModelFormatException if it or its vtable is not inside the file
    */
   FlatTable(FlatFile file, int position, String place) {
     this.file = file;

@@ -1,5 +1,6 @@
 package io.prmalloc.tflite;
 
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.tflite.ShapeRules.NoShapeException;
 import io.prmalloc.tflite.TfliteSubgraph.TfliteOperator;
 import io.prmalloc.tflite.TfliteSubgraph.TfliteTensor;
@@ -63,7 +64,7 @@ final class ShapeInference {
    * circle, and every index to have its tensor.
    *
    * @param given shapes by tensor
-   * @throws TfliteFormatException if an operator stops it
+   * @throws ModelFormatException if an operator stops it
    */
   void run(int subgraph, Map<Integer, List<Integer>> given) {
     State state = states.get(subgraph);
@@ -132,7 +133,7 @@ final class ShapeInference {
     }
   }
 
-  private TfliteFormatException stop(TfliteOperator operator, String why) {
+  private ModelFormatException stop(TfliteOperator operator, String why) {
     return file.error(operator.place(), operator.name() + " stops the shapes of --shape: " + why);
   }
 

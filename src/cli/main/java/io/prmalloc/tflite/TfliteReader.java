@@ -4,6 +4,7 @@ import io.prmalloc.model.GraphModel;
 import io.prmalloc.model.GraphModel.NodeNote;
 import io.prmalloc.model.GraphModel.Origin;
 import io.prmalloc.model.GraphModel.TensorNote;
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.plan.arena.Graph.Node;
 import io.prmalloc.plan.arena.Graph.Tensor;
@@ -116,7 +117,7 @@ public final class TfliteReader {
    * <p>Threading: any thread.
    *
    * @param subgraph which of the model's graphs, from 0; 0 is the main one
-   * @throws TfliteFormatException as {@link #readModel(Path, int, Map)} does
+   * @throws ModelFormatException as {@link #readModel(Path, int, Map)} does
    * @throws IllegalArgumentException if {@code subgraph} is negative
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
@@ -134,7 +135,7 @@ public final class TfliteReader {
    * @param shapes of inputs by name, or by index; they are carried through the graph and those it
    *     calls; dimensions from 0 on
    * @return all subgraphs, in the file's order, and what is assumed of them
-   * @throws TfliteFormatException if the file is no model, is cut short, points outside itself,
+   * @throws ModelFormatException if the file is no model, is cut short, points outside itself,
    *     holds a shape that overflows, calls in a circle or more than 64 deep, what it describes is
    *     no graph, or an operator stops the shapes; the message names the file and the place
    * @throws IllegalArgumentException if {@code subgraph} is negative, or a shape is of no input or
@@ -160,7 +161,7 @@ public final class TfliteReader {
    * @param name what errors call the file
    * @param bytes the file, or its first 2 GiB
    * @param fileBytes how many bytes the file has
-   * @throws TfliteFormatException as {@link #readModel(Path, int, Map)} does
+   * @throws ModelFormatException as {@link #readModel(Path, int, Map)} does
    * @throws IllegalArgumentException as {@link #readModel(Path, int, Map)} does
    */
   public static GraphModel readModel(

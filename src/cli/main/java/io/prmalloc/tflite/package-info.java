@@ -10,7 +10,7 @@
  * which is used nowhere else.
  *
  * <p>Conventions: every value of a file is checked before it is used. A bad file is refused by a
- * {@link io.prmalloc.tflite.TfliteFormatException} that names the file and the place in it, and by
- * no other exception. Reading needs memory in proportion to the file.
+ * {@link io.prmalloc.model.ModelFormatException} that names the file and the place in it, and by no
+ * other exception. Reading needs memory in proportion to the file.
  */
 package io.prmalloc.tflite;

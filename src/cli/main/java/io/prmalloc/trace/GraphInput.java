@@ -1,12 +1,12 @@
 package io.prmalloc.trace;
 
 import io.prmalloc.model.GraphModel;
-import io.prmalloc.onnx.OnnxFormatException;
-import io.prmalloc.onnx.OnnxGraph;
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.onnx.OnnxReader;
 import io.prmalloc.plan.arena.Graph;
-import io.prmalloc.tflite.TfliteFormatException;
 import io.prmalloc.tflite.TfliteReader;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -96,14 +96,7 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
     if (path != null && Files.isDirectory(path)) {
       throw new IllegalArgumentException(text + ": is a directory and no graph");
     }
-    if (path != null && isOnnx(path)) {
-      checkNoSubgraph();
-      return readOnnx(path);
-    }
-    if (path != null && isTflite(path)) {
-      return readModel(path);
-    }
-    return readOther(path);
+    return path != null && isModel(path) ? readModel(path) : readOther(path);
   }
 
   private void checkNoSubgraph() {
@@ -148,31 +141,34 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
     return InputFile.start(path, MARK_LENGTH);
   }
 
-  private GraphModel readOnnx(Path path) {
-    try {
-      OnnxGraph onnx = OnnxReader.read(path, shapes);
-      return GraphModel.of(onnx.graph(), onnx.warning().stream().toList());
-    } catch (OnnxFormatException wrong) {
-      throw formatException(wrong.file(), wrong.place(), wrong.what());
-    }
-  }
-
-  private static TraceFormatException formatException(String file, String place, String what) {
-    return place.isEmpty()
-        ? TraceFormatException.ofFile(file, what)
-        : TraceFormatException.atEntry(file, place, what);
-  }
-
   private GraphModel readModel(Path path) {
-    int chosen = subgraph == null ? 0 : subgraph;
     try {
-      if (!InputFile.isCompressed(path)) {
-        return TfliteReader.readModel(path, chosen, shapes);
-      }
-      ByteBuffer bytes = InputFile.bytes(path);
-      return TfliteReader.readModel(path.toString(), bytes, bytes.limit(), chosen, shapes);
-    } catch (TfliteFormatException wrong) {
-      throw formatException(wrong.file(), wrong.place(), wrong.what());
+      return isOnnx(path) ? readOnnx(path) : readTflite(path);
+    } catch (ModelFormatException wrong) {
+      throw wrong.place().isEmpty()
+          ? TraceFormatException.ofFile(wrong.file(), wrong.what())
+          : TraceFormatException.atEntry(wrong.file(), wrong.place(), wrong.what());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
+  }
+
+  private GraphModel readOnnx(Path path) throws IOException {
+    checkNoSubgraph();
+    if (!InputFile.isCompressed(path)) {
+      return OnnxReader.read(path, shapes);
+    }
+    try (InputStream in = InputFile.open(path)) {
+      return OnnxReader.read(text, in, shapes);
+    }
+  }
+
+  private GraphModel readTflite(Path path) {
+    int chosen = subgraph == null ? 0 : subgraph;
+    if (!InputFile.isCompressed(path)) {
+      return TfliteReader.readModel(path, chosen, shapes);
+    }
+    ByteBuffer bytes = InputFile.bytes(path);
+    return TfliteReader.readModel(text, bytes, bytes.limit(), chosen, shapes);
   }
 }

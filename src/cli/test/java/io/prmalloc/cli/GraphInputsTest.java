@@ -9,11 +9,13 @@ import io.prmalloc.onnx.OnnxWriter;
 import io.prmalloc.tflite.TfliteWriter;
 import io.prmalloc.trace.MobileNetGraphs;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,6 +142,14 @@ class GraphInputsTest {
       assertEquals(load, report.get("lowerBoundBytes").asLong());
       assertEquals(3, report.get("tensors").asInt());
     }
+
+    Path packed = directory.resolve("packed");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      Files.copy(Path.of(file), out);
+    }
+    Outcome unpacked = Outcome.of("plan", packed.toString(), "--shape=n=8", "--json");
+    assertEquals(0, unpacked.exitCode(), unpacked.err());
+    assertEquals(load, new ObjectMapper().readTree(unpacked.out()).get("lowerBoundBytes").asLong());
 
     Outcome arena = Outcome.of("arena", file, "--shape=n=8", "--json");
     assertTrue(arena.err().startsWith(warning), arena.err());

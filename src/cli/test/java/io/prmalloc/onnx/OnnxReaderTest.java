@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
@@ -32,11 +34,17 @@ class OnnxReaderTest {
 
   @TempDir private Path directory;
 
-  private static OnnxGraph read(byte[] model, Map<String, List<Integer>> shapes) {
+  private static Optional<String> warning(GraphModel model) {
+    return model.warnings().isEmpty()
+        ? Optional.empty()
+        : Optional.of(String.join("; ", model.warnings()));
+  }
+
+  private static GraphModel read(byte[] model, Map<String, List<Integer>> shapes) {
     return OnnxReader.read("m.onnx", new ByteArrayInputStream(model), shapes);
   }
 
-  private static OnnxGraph read(Consumer<OnnxWriter> graph) {
+  private static GraphModel read(Consumer<OnnxWriter> graph) {
     return read(model(13, graph), Map.of());
   }
 
@@ -48,8 +56,8 @@ class OnnxReaderTest {
   }
 
   private static void assertWrong(String message, byte[] model) {
-    OnnxFormatException wrong =
-        assertThrows(OnnxFormatException.class, () -> read(model, Map.of()));
+    ModelFormatException wrong =
+        assertThrows(ModelFormatException.class, () -> read(model, Map.of()));
     assertEquals("m.onnx: " + message, wrong.getMessage());
     assertEquals("m.onnx", wrong.file());
   }
@@ -79,10 +87,10 @@ class OnnxReaderTest {
 
   @Test
   void shouldHaveEveryValueInOrderWhenAModelIsRead() {
-    OnnxGraph read = read(model(13, OnnxReaderTest::classifier), Map.of("batch", List.of(2)));
+    GraphModel read = read(model(13, OnnxReaderTest::classifier), Map.of("batch", List.of(2)));
 
-    assertEquals(Optional.empty(), read.warning());
-    Graph graph = read.graph();
+    assertEquals(Optional.empty(), warning(read));
+    Graph graph = read.whole();
     assertEquals(
         List.of(
             new Tensor(2 * 3 * 64 * 4, TensorKind.ARENA, "image"),
@@ -113,13 +121,13 @@ class OnnxReaderTest {
             graph ->
                 graph.input("a", "nxwidth").input("b", "?x4").node("Relu", "a", "c").output("c"));
 
-    Graph graph = read(model, Map.of("a", List.of(2, 3), "b", List.of(5, 4))).graph();
+    Graph graph = read(model, Map.of("a", List.of(2, 3), "b", List.of(5, 4))).whole();
     assertEquals(2 * 3 * 4, bytes(graph, "c"));
     assertEquals(5 * 4 * 4, bytes(graph, "b"));
     assertEquals(
         6 * 7 * 4,
         bytes(
-            read(model, Map.of("n", List.of(6), "width", List.of(7), "b", List.of(1, 4))).graph(),
+            read(model, Map.of("n", List.of(6), "width", List.of(7), "b", List.of(1, 4))).whole(),
             "c"));
 
     assertRefused(
@@ -170,22 +178,22 @@ class OnnxReaderTest {
                     .declared(OnnxSchema.GRAPH_VALUE_INFO, "b", OnnxType.FLOAT, "1x3")
                     .declared(OnnxSchema.GRAPH_OUTPUT, "c", OnnxType.FLOAT, "1x3"));
 
-    assertEquals(Optional.empty(), read(model, Map.of()).warning());
-    OnnxGraph set = read(model, Map.of("a", List.of(4, 3)));
+    assertEquals(Optional.empty(), warning(read(model, Map.of())));
+    GraphModel set = read(model, Map.of("a", List.of(4, 3)));
 
-    assertEquals(4 * 3 * 4, bytes(set.graph(), "b"));
+    assertEquals(4 * 3 * 4, bytes(set.whole(), "b"));
     assertTrue(
-        set.warning()
+        warning(set)
             .orElseThrow()
             .startsWith(
                 "1 of 3 values have no known size and are not planned: `c`; shapes end at"
                     + " graph.node[1] (Unheard); ONNX's shape inference"),
-        set.warning().orElseThrow());
+        warning(set).orElseThrow());
   }
 
   @Test
   void shouldTellWhatIsLeftOutWhenShapesAreUnknown() {
-    OnnxGraph read =
+    GraphModel read =
         read(
             graph ->
                 graph
@@ -197,19 +205,19 @@ class OnnxReaderTest {
                     .output("c"));
 
     assertTrue(
-        read.warning()
+        warning(read)
             .orElseThrow()
             .startsWith(
                 "2 of 4 values have no known size and are not planned: `places`, `b`; shapes"
                     + " end at graph.node[0] (NonZero); "),
-        read.warning().orElseThrow());
-    assertEquals(new Tensor(0, TensorKind.DYNAMIC, "places"), read.graph().tensors().get(1));
-    assertEquals(80, bytes(read.graph(), "c"));
+        warning(read).orElseThrow());
+    assertEquals(new Tensor(0, TensorKind.DYNAMIC, "places"), read.whole().tensors().get(1));
+    assertEquals(80, bytes(read.whole(), "c"));
   }
 
   @Test
   void shouldTakeWhatIsStatedWhenAnOperatorHasNoRule() {
-    OnnxGraph read =
+    GraphModel read =
         read(
             graph ->
                 graph
@@ -219,13 +227,13 @@ class OnnxReaderTest {
                     .declared(OnnxSchema.GRAPH_VALUE_INFO, "b", OnnxType.DOUBLE, "7x2")
                     .output("c"));
 
-    assertEquals(Optional.empty(), read.warning());
-    assertEquals(7 * 2 * 8, bytes(read.graph(), "c"));
+    assertEquals(Optional.empty(), warning(read));
+    assertEquals(7 * 2 * 8, bytes(read.whole(), "c"));
   }
 
   @Test
   void shouldTellWhenAModelStatesAnotherShape() {
-    OnnxGraph read =
+    GraphModel read =
         read(
             graph ->
                 graph
@@ -237,8 +245,8 @@ class OnnxReaderTest {
         Optional.of(
             "1 values have another shape or type than the model states, and are taken as follows"
                 + " from its operators: `b` (stated 4x6 of FLOAT, follows 5x4 of FLOAT)"),
-        read.warning());
-    assertEquals(80, bytes(read.graph(), "b"));
+        warning(read));
+    assertEquals(80, bytes(read.whole(), "b"));
   }
 
   /** TensorFlow Lite's rule, that what nobody reads is never freed, is not ONNX Runtime's. */
@@ -251,7 +259,7 @@ class OnnxReaderTest {
                     .node("Relu", "b", "c")
                     .node("Relu", "c", "d")
                     .output("d"))
-            .graph();
+            .whole();
 
     Map<Integer, TensorUsageRecord> lives = graph.usageRecords(ArenaOptions.DEFAULT);
     assertEquals(new TensorUsageRecord(10, 0, 0), lives.get(2));
@@ -275,7 +283,7 @@ class OnnxReaderTest {
                             e -> e.node("Abs", "b", "e1").node("Neg", "e1", "e").output("e")))
                     .node("Relu", "c", "d")
                     .output("d"))
-            .graph();
+            .whole();
 
     List<String> names = graph.tensors().stream().map(Tensor::name).toList();
     assertEquals(List.of("a", "condition", "b", "t", "e1", "e", "c", "d"), names);
@@ -288,7 +296,7 @@ class OnnxReaderTest {
 
   @Test
   void shouldKeepWhatALoopReadsWhenItComesBack() {
-    OnnxGraph read =
+    GraphModel read =
         read(
             g ->
                 g.list("rounds", 3)
@@ -313,13 +321,13 @@ class OnnxReaderTest {
                     .output("end")
                     .output("all"));
 
-    Graph graph = read.graph();
+    Graph graph = read.whole();
     int step = graph.tensors().stream().map(Tensor::name).toList().indexOf("step");
     // The body's inputs, three operators, and the loop itself.
     assertEquals(5, graph.nodes().size());
     assertEquals(4, graph.usageRecords(ArenaOptions.DEFAULT).get(step).lastTask());
     assertEquals(40, bytes(graph, "end"));
-    assertTrue(read.warning().orElseThrow().contains("not planned: `all`"));
+    assertTrue(warning(read).orElseThrow().contains("not planned: `all`"));
   }
 
   @Test
@@ -344,7 +352,7 @@ class OnnxReaderTest {
                                     .output("row2")))
                     .output("last")
                     .output("stacked"))
-            .graph();
+            .whole();
 
     assertEquals(16, bytes(graph, "last"));
     assertEquals(20, bytes(graph, "row"));
@@ -365,7 +373,7 @@ class OnnxReaderTest {
                                 .message(OnnxSchema.ATTRIBUTE_TENSOR, t -> t.numbers("", 2, -1)))
                     .node("Reshape", "a,k", "b")
                     .output("b"))
-            .graph();
+            .whole();
 
     assertEquals(new Tensor(16, TensorKind.CONSTANT, "k"), graph.tensors().get(1));
     assertEquals(new Node(List.of(), List.of(), List.of()), graph.nodes().get(0));
@@ -394,10 +402,10 @@ class OnnxReaderTest {
       file.write(opset);
     }
 
-    OnnxGraph read = OnnxReader.read(path, Map.of());
+    GraphModel read = OnnxReader.read(path, Map.of());
 
-    assertEquals(20, bytes(read.graph(), "b"));
-    assertEquals(new Tensor(weightBytes, TensorKind.CONSTANT, "w"), read.graph().tensors().get(1));
+    assertEquals(20, bytes(read.whole(), "b"));
+    assertEquals(new Tensor(weightBytes, TensorKind.CONSTANT, "w"), read.whole().tensors().get(1));
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
       file.setLength(1L << 31);
     }
@@ -405,7 +413,7 @@ class OnnxReaderTest {
         path
             + ": has 2147483648 bytes, but a model has at most 2147483647; larger weights lie in"
             + " other files",
-        assertThrows(OnnxFormatException.class, () -> OnnxReader.read(path, Map.of()))
+        assertThrows(ModelFormatException.class, () -> OnnxReader.read(path, Map.of()))
             .getMessage());
     Files.delete(path);
   }

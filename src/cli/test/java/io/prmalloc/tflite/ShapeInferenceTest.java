@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.ModelFormatException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,7 +34,7 @@ class ShapeInferenceTest {
   }
 
   private static String stopped(byte[] model, Map<String, List<Integer>> shapes) {
-    return assertThrows(TfliteFormatException.class, () -> model(model, shapes)).getMessage();
+    return assertThrows(ModelFormatException.class, () -> model(model, shapes)).getMessage();
   }
 
   /** One operator: tensor 0 is what is set, 1 and further are constants, the last is the output. */
@@ -96,7 +97,7 @@ class ShapeInferenceTest {
       try {
         GraphModel read = model(model, Map.of("in", shape));
         return IntStream.of(made).mapToObj(i -> shape(read, 0, i)).collect(Collectors.joining(" "));
-      } catch (TfliteFormatException stop) {
+      } catch (ModelFormatException stop) {
         return stop.getMessage().replaceFirst(".* stops the shapes of --shape: ", "stopped: ");
       }
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.ModelFormatException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -134,7 +135,7 @@ class TfliteFuzzTest {
       if (!noInput.getMessage().startsWith("--shape 0")) {
         throw new AssertionError(what, noInput);
       }
-    } catch (TfliteFormatException documented) {
+    } catch (ModelFormatException documented) {
       refused++;
       String message = documented.getMessage();
       if (!message.startsWith("fuzz.tflite: ") || message.length() > 500) {
@@ -165,7 +166,7 @@ class TfliteFuzzTest {
     for (int length = 0; length < MODEL.length; length++) {
       byte[] cut = Arrays.copyOf(MODEL, length);
       assertThrows(
-          TfliteFormatException.class,
+          ModelFormatException.class,
           () -> TfliteReader.readModel("cut.tflite", ByteBuffer.wrap(cut), cut.length, 0, Map.of()),
           "of " + MODEL.length + " bytes the first " + length);
     }

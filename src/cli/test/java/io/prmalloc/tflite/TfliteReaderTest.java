@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.ArenaPlanner;
@@ -44,7 +45,7 @@ class TfliteReaderTest {
   }
 
   private static void assertWrong(String message, byte[] model) {
-    TfliteFormatException wrong = assertThrows(TfliteFormatException.class, () -> read(model));
+    ModelFormatException wrong = assertThrows(ModelFormatException.class, () -> read(model));
     assertEquals("m.tflite: " + message, wrong.getMessage());
     assertEquals("m.tflite", wrong.file());
   }
@@ -109,7 +110,7 @@ class TfliteReaderTest {
     assertEquals("body", TfliteReader.read(file, 1).tensors().get(0).name());
     assertEquals(
         file + ": subgraphs: there is no subgraph 2; there are 2, from 0",
-        assertThrows(TfliteFormatException.class, () -> TfliteReader.read(file, 2)).getMessage());
+        assertThrows(ModelFormatException.class, () -> TfliteReader.read(file, 2)).getMessage());
     assertEquals(
         "subgraph -1 is negative; the least is 0",
         assertThrows(IllegalArgumentException.class, () -> TfliteReader.read(file, -1))
@@ -361,9 +362,9 @@ class TfliteReaderTest {
     for (int i = 1; i < 66; i++) {
       chain.operator(BuiltinOperator.CALL, NONE, NONE, i).endSubgraph(NONE, NONE);
     }
-    TfliteFormatException deep =
+    ModelFormatException deep =
         assertThrows(
-            TfliteFormatException.class, () -> read(chain.endSubgraph(NONE, NONE).finish()));
+            ModelFormatException.class, () -> read(chain.endSubgraph(NONE, NONE).finish()));
     assertTrue(deep.getMessage().endsWith("calls more than 64 deep, or in a circle"));
   }
 
@@ -377,7 +378,7 @@ class TfliteReaderTest {
     byte[] model = writer.endSubgraph(of(0), NONE).finish();
     assertTrue(model.length < 10_000, "bytes: " + model.length);
 
-    TfliteFormatException wrong = assertThrows(TfliteFormatException.class, () -> read(model));
+    ModelFormatException wrong = assertThrows(ModelFormatException.class, () -> read(model));
 
     assertTrue(
         wrong
