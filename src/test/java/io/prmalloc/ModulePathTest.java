@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.onnxruntime.OrtEnvironment;
-import io.prmalloc.example.OpenNetwork;
+import io.prmalloc.example.model.OpenNetwork;
 import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
 import java.nio.file.Files;

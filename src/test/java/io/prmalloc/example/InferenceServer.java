@@ -26,6 +26,8 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.timeout.WriteTimeoutHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.prmalloc.example.model.ModelFile;
+import io.prmalloc.example.model.SampleNetwork;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;

@@ -3,6 +3,7 @@ package io.prmalloc.example;
 import ai.onnxruntime.OnnxJavaType;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.prmalloc.example.model.TensorBytes;
 import java.nio.ByteBuffer;
 
 /** Elements of tensors as JSON, both ways. Threading: any thread. */

@@ -1,6 +1,7 @@
 package io.prmalloc.example;
 
 import ai.onnxruntime.OrtException;
+import io.prmalloc.example.model.TensorBytes;
 import io.prmalloc.onnxruntime.Inference;
 import java.util.List;
 

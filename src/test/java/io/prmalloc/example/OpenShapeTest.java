@@ -7,7 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.util.ResourceLeakDetector;
 import io.prmalloc.djl.OrtEngine;
-import io.prmalloc.example.LoadClient.Answer;
+import io.prmalloc.example.client.LoadClient;
+import io.prmalloc.example.client.LoadClient.Answer;
+import io.prmalloc.example.client.LoadRun;
+import io.prmalloc.example.client.ServerProcess;
+import io.prmalloc.example.client.ShapedLoad;
+import io.prmalloc.example.model.ModelFile;
+import io.prmalloc.example.model.ModelFileOptions;
+import io.prmalloc.example.model.OnnxMessage;
+import io.prmalloc.example.model.ShapeRange;
+import io.prmalloc.example.model.TensorBytes;
 import io.prmalloc.onnxruntime.OrtEnvironmentAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;

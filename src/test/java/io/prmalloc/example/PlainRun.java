@@ -5,6 +5,8 @@ import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
+import io.prmalloc.example.model.ShapeRange;
+import io.prmalloc.example.model.TensorBytes;
 import io.prmalloc.onnxruntime.EngineRun;
 import io.prmalloc.onnxruntime.OrtEnvironmentAllocator;
 import io.prmalloc.onnxruntime.TensorMemory;

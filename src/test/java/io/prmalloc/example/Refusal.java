@@ -4,7 +4,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.Serial;
 
 /** Why a request is not served, in words for whoever sent it. */
-final class Refusal extends Exception {
+public final class Refusal extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;
 
@@ -15,7 +15,7 @@ final class Refusal extends Exception {
     this.status = status;
   }
 
-  static Refusal badRequest(String message) {
+  public static Refusal badRequest(String message) {
     return new Refusal(HttpResponseStatus.BAD_REQUEST, message);
   }
 

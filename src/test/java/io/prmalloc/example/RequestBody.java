@@ -3,6 +3,7 @@ package io.prmalloc.example;
 import ai.onnxruntime.OrtException;
 import io.netty.buffer.ByteBuf;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.example.model.TensorBytes;
 import io.prmalloc.onnxruntime.InferenceBuilder;
 import io.prmalloc.onnxruntime.TensorSpec;
 import java.util.ArrayList;

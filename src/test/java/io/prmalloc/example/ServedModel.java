@@ -6,6 +6,8 @@ import ai.onnxruntime.OrtSession;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.prmalloc.example.model.ModelFile;
+import io.prmalloc.example.model.ShapeRange;
 import io.prmalloc.onnxruntime.InferenceBuilder;
 import io.prmalloc.onnxruntime.OnnxModel;
 import io.prmalloc.onnxruntime.TensorMemory;

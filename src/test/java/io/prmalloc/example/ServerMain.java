@@ -1,6 +1,7 @@
 package io.prmalloc.example;
 
 import ai.onnxruntime.OrtException;
+import io.prmalloc.example.model.ModelFileOptions;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;

@@ -1,5 +1,8 @@
 package io.prmalloc.example;
 
+import io.prmalloc.example.model.ModelFile;
+import io.prmalloc.example.model.SampleNetwork;
+
 /**
  * How a server is run.
  *

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.djl.OrtEngine;
+import io.prmalloc.example.client.LoadMain;
+import io.prmalloc.example.model.SampleNetwork;
+import io.prmalloc.example.model.ShapeRange;
+import io.prmalloc.example.model.TensorBytes;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;

@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.util.ResourceLeakDetector;
 import io.prmalloc.djl.OrtEngine;
-import io.prmalloc.example.LoadClient.Answer;
+import io.prmalloc.example.client.LoadClient;
+import io.prmalloc.example.client.LoadClient.Answer;
+import io.prmalloc.example.client.LoadRun;
+import io.prmalloc.example.model.SampleNetwork;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;

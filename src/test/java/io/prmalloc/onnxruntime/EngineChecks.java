@@ -5,7 +5,7 @@ import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.example.OpenNetwork;
+import io.prmalloc.example.model.OpenNetwork;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
 import java.nio.FloatBuffer;

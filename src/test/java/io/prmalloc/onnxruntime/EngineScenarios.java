@@ -3,7 +3,7 @@ package io.prmalloc.onnxruntime;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import io.prmalloc.SubAllocator;
-import io.prmalloc.example.OpenNetwork;
+import io.prmalloc.example.model.OpenNetwork;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.onnxruntime.EngineChecks.Way;
 import io.prmalloc.pool.EngineStats;

@@ -17,7 +17,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.djl.OrtEngine;
-import io.prmalloc.example.SampleNetwork;
+import io.prmalloc.example.model.SampleNetwork;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.FloatBuffer;

@@ -26,7 +26,7 @@ import io.prmalloc.PageCode;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.djl.OrtEngine;
-import io.prmalloc.example.OpenNetwork;
+import io.prmalloc.example.model.OpenNetwork;
 import io.prmalloc.onnxruntime.EngineChecks.Way;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.LeakDetection;

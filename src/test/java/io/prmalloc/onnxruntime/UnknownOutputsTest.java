@@ -15,7 +15,7 @@ import io.prmalloc.CpuAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.djl.OrtEngine;
-import io.prmalloc.example.OutputNetwork;
+import io.prmalloc.example.model.OutputNetwork;
 import java.nio.FloatBuffer;
 import java.nio.LongBuffer;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
 /**
  * A network whose outputs are of every kind that a shape can be unknown in. Its input is {@code

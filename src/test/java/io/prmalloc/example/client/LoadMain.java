@@ -1,7 +1,12 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
-import io.prmalloc.example.LoadRun.Load;
-import io.prmalloc.example.LoadRun.Traffic;
+import io.prmalloc.example.EngineMemory;
+import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.client.LoadRun.Load;
+import io.prmalloc.example.client.LoadRun.Traffic;
+import io.prmalloc.example.model.ModelFile;
+import io.prmalloc.example.model.ModelFileOptions;
+import io.prmalloc.example.model.SampleNetwork;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -97,7 +102,7 @@ public final class LoadMain implements Runnable {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return new CommandLine(new LoadMain()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 

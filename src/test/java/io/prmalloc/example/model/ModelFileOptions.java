@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -6,7 +6,7 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /** Options that say which model is served. Threading: one thread. */
-final class ModelFileOptions {
+public final class ModelFileOptions {
 
   @Option(
       names = "--model",
@@ -29,7 +29,7 @@ final class ModelFileOptions {
    * @return null if there is no model
    * @throws IllegalArgumentException if they are wrong
    */
-  ModelFile toModelFile() {
+  public ModelFile toModelFile() {
     if (file == null) {
       if (!shapes.isEmpty()) {
         throw new IllegalArgumentException(
@@ -44,7 +44,7 @@ final class ModelFileOptions {
   }
 
   /** The options once more, for another process. */
-  static List<String> arguments(ModelFile model) {
+  public static List<String> arguments(ModelFile model) {
     List<String> arguments = new ArrayList<>();
     arguments.add("--model=" + model.file());
     model.shapes().forEach(range -> arguments.add("--shape=" + range));

@@ -1,10 +1,15 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.djl.OrtEngine;
+import io.prmalloc.example.InferenceServer;
+import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.ServerLimits;
+import io.prmalloc.example.ServerOptions;
+import io.prmalloc.example.model.SampleNetwork;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
 import ai.onnxruntime.OnnxJavaType;
 import io.prmalloc.onnxruntime.TensorSpec;
@@ -19,7 +19,7 @@ import java.util.Set;
 public record ModelFile(Path file, List<ShapeRange> shapes) {
 
   /** By which it is served. */
-  static final String NAME = "model";
+  public static final String NAME = "model";
 
   /**
    * Copies the list.
@@ -43,7 +43,7 @@ public record ModelFile(Path file, List<ShapeRange> shapes) {
   }
 
   /** The shapes of an input, or null if it has none. */
-  ShapeRange shape(String input) {
+  public ShapeRange shape(String input) {
     return shapes.stream().filter(range -> range.input().equals(input)).findFirst().orElse(null);
   }
 
@@ -53,7 +53,7 @@ public record ModelFile(Path file, List<ShapeRange> shapes) {
    * @param maxBytes the most bytes of all inputs of a request
    * @throws IllegalArgumentException if they do not fit; names the input, the value and the bound
    */
-  void check(List<TensorSpec> inputs, long maxBytes) {
+  public void check(List<TensorSpec> inputs, long maxBytes) {
     for (ShapeRange range : shapes) {
       if (inputs.stream().noneMatch(spec -> spec.name().equals(range.input()))) {
         throw new IllegalArgumentException(

@@ -1,5 +1,6 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
+import io.prmalloc.example.model.SampleNetwork;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -22,7 +23,7 @@ import java.util.Random;
  *
  * <p>Threading: one thread.
  */
-final class LoadClient implements AutoCloseable {
+public final class LoadClient implements AutoCloseable {
 
   private static final int TIMEOUT_MILLIS = 60_000;
   private static final String LENGTH = "content-length";
@@ -32,13 +33,13 @@ final class LoadClient implements AutoCloseable {
   private final InputStream in;
 
   /** An answer. Threading: immutable but for the array. */
-  record Answer(int status, Map<String, String> headers, ByteBuffer body) {
-    String text() {
+  public record Answer(int status, Map<String, String> headers, ByteBuffer body) {
+    public String text() {
       return StandardCharsets.UTF_8.decode(body.duplicate()).toString();
     }
   }
 
-  LoadClient(URI server) throws IOException {
+  public LoadClient(URI server) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), server.getPort());
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(TIMEOUT_MILLIS);
@@ -47,7 +48,7 @@ final class LoadClient implements AutoCloseable {
   }
 
   /** A whole request for an inference, its picture random from a seed, answered as bytes. */
-  static byte[] request(String model, SampleNetwork network, int batch, long seed) {
+  public static byte[] request(String model, SampleNetwork network, int batch, long seed) {
     Random random = new Random(seed);
     ByteBuffer pixels =
         ByteBuffer.allocate(batch * network.imageBytes()).order(ByteOrder.LITTLE_ENDIAN);
@@ -69,7 +70,7 @@ final class LoadClient implements AutoCloseable {
   }
 
   /** A whole request of JSON and bytes. */
-  static byte[] post(String model, String json, byte[] elements) {
+  public static byte[] post(String model, String json, byte[] elements) {
     byte[] head = head(model, json, elements.length);
     return ByteBuffer.allocate(head.length + elements.length).put(head).put(elements).array();
   }
@@ -89,28 +90,28 @@ final class LoadClient implements AutoCloseable {
     return ByteBuffer.allocate(head.length + text.length).put(head).put(text).array();
   }
 
-  Answer get(String path) throws IOException {
+  public Answer get(String path) throws IOException {
     String request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     return send(request.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Sends whole requests, or a part of one. */
-  void write(byte[] request) throws IOException {
+  public void write(byte[] request) throws IOException {
     write(request, request.length);
   }
 
   /** Sends the first bytes. */
-  void write(byte[] bytes, int count) throws IOException {
+  public void write(byte[] bytes, int count) throws IOException {
     out.write(bytes, 0, count);
     out.flush();
   }
 
-  Answer send(byte[] request) throws IOException {
+  public Answer send(byte[] request) throws IOException {
     write(request);
     return read();
   }
 
-  Answer read() throws IOException {
+  public Answer read() throws IOException {
     int status = Integer.parseInt(line().split(" ", 3)[1]);
     Map<String, String> headers = new HashMap<>();
     for (String line = line(); !line.isEmpty(); line = line()) {

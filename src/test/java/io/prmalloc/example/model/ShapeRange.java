@@ -1,5 +1,6 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
+import io.prmalloc.example.Refusal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -94,7 +95,7 @@ public record ShapeRange(String input, List<Dimension> dimensions) {
    *
    * @throws IllegalArgumentException if it is none; the message says which dimension is wrong
    */
-  static ShapeRange parse(String text) {
+  public static ShapeRange parse(String text) {
     // Names of inputs have all kinds of characters, sizes have not.
     int equals = text.lastIndexOf('=');
     if (equals < 1) {
@@ -130,7 +131,7 @@ public record ShapeRange(String input, List<Dimension> dimensions) {
    *
    * @throws Refusal if it is not; names the dimension, its size and the bound
    */
-  void check(List<Long> shape) throws Refusal {
+  public void check(List<Long> shape) throws Refusal {
     for (int i = 0; i < dimensions.size() && shape.size() == dimensions.size(); i++) {
       String unfit = dimensions.get(i).unfit(shape.get(i));
       if (unfit != null) {
@@ -150,7 +151,7 @@ public record ShapeRange(String input, List<Dimension> dimensions) {
   }
 
   /** One of the shapes, all as likely. */
-  long[] random(SplittableRandom random) {
+  public long[] random(SplittableRandom random) {
     return dimensions.stream()
         .mapToLong(
             sizes ->
@@ -164,7 +165,7 @@ public record ShapeRange(String input, List<Dimension> dimensions) {
    *
    * @throws IllegalArgumentException if they cannot be counted
    */
-  long largestBytes() {
+  public long largestBytes() {
     try {
       return bytes(dimensions.stream().mapToLong(Dimension::most).toArray());
     } catch (ArithmeticException tooLarge) {
@@ -174,7 +175,7 @@ public record ShapeRange(String input, List<Dimension> dimensions) {
   }
 
   /** Bytes of a shape in floats. */
-  static long bytes(long[] shape) {
+  public static long bytes(long[] shape) {
     return Arrays.stream(shape).reduce(Float.BYTES, Math::multiplyExact);
   }
 

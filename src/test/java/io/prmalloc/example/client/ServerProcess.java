@@ -1,5 +1,7 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
+import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.ServerMain;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -19,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Threading: one thread.
  */
-final class ServerProcess implements AutoCloseable {
+public final class ServerProcess implements AutoCloseable {
 
   private static final int PATIENCE_SECONDS = 60;
 
@@ -27,14 +29,14 @@ final class ServerProcess implements AutoCloseable {
   private final BufferedReader output;
   private final URI address;
 
-  ServerProcess(MemoryKind memory, int workers) throws IOException {
+  public ServerProcess(MemoryKind memory, int workers) throws IOException {
     this(memory, workers, List.of());
   }
 
   /**
    * @param more options of {@link ServerMain}, and system properties
    */
-  ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
+  public ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // A heap that is all there from the start: page faults are those of other memory then.
@@ -52,7 +54,10 @@ final class ServerProcess implements AutoCloseable {
             "--workers=" + workers,
             "--allocator=" + memory.name().toLowerCase(Locale.ROOT)));
     more.stream().filter(option -> !isProperty(option)).forEach(command::add);
-    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    process = new ProcessBuilder(command).start();
+    Thread errors = new Thread(this::passErrorsOn, "server-errors");
+    errors.setDaemon(true);
+    errors.start();
     output =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     String line = output.readLine();
@@ -63,16 +68,25 @@ final class ServerProcess implements AutoCloseable {
     address = URI.create(line.replaceFirst(".* at (\\S+) .*", "$1"));
   }
 
+  /** To where this process's own go, which the process below knows nothing of: a test's report. */
+  private void passErrorsOn() {
+    try {
+      process.getErrorStream().transferTo(System.err);
+    } catch (IOException ended) {
+      // and has nothing more to say
+    }
+  }
+
   private static boolean isProperty(String option) {
     return option.startsWith("-D");
   }
 
-  URI address() {
+  public URI address() {
     return address;
   }
 
   /** What the server counts, by name. */
-  Map<String, Double> metrics() throws IOException {
+  public Map<String, Double> metrics() throws IOException {
     try (LoadClient client = new LoadClient(address)) {
       Map<String, Double> samples = new HashMap<>();
       for (String line : client.get("/metrics").text().lines().toList()) {

@@ -1,11 +1,16 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.djl.OrtEngine;
-import io.prmalloc.example.LoadRun.Load;
+import io.prmalloc.example.InferenceServer;
+import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.ServerLimits;
+import io.prmalloc.example.ServerOptions;
+import io.prmalloc.example.client.LoadRun.Load;
+import io.prmalloc.example.model.SampleNetwork;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
+import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.model.SampleNetwork;
 import io.prmalloc.redis.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;

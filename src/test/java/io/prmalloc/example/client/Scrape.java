@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

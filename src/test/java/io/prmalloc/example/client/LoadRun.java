@@ -1,6 +1,6 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
-import io.prmalloc.example.LoadClient.Answer;
+import io.prmalloc.example.client.LoadClient.Answer;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Arrays;
@@ -17,7 +17,7 @@ import org.HdrHistogram.Histogram;
  * @param nanos from the first request to the last answer
  * @param latencies of all requests, in nanoseconds
  */
-record LoadRun(long requests, long nanos, Histogram latencies) {
+public record LoadRun(long requests, long nanos, Histogram latencies) {
 
   private static final int DIGITS = 3;
   private static final long MAX_NANOS = 60_000_000_000L;
@@ -51,7 +51,7 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
     }
 
     /** A load whose expected answer is the first one. */
-    static Load of(URI server, byte[] request) throws IOException {
+    public static Load of(URI server, byte[] request) throws IOException {
       try (LoadClient client = new LoadClient(server)) {
         return new Load(request, elements(client.send(request)));
       }
@@ -75,7 +75,7 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
   }
 
   /** The bytes behind an answer's JSON. */
-  static byte[] elements(Answer answer) throws IOException {
+  public static byte[] elements(Answer answer) throws IOException {
     if (answer.status() != 200) {
       throw new IOException("status " + answer.status() + ": " + answer.text());
     }
@@ -90,7 +90,7 @@ record LoadRun(long requests, long nanos, Histogram latencies) {
    *
    * @throws IOException if one fails, or its answer is another than expected
    */
-  static LoadRun of(URI server, Traffic load, int connections, long requests, long seconds)
+  public static LoadRun of(URI server, Traffic load, int connections, long requests, long seconds)
       throws IOException, InterruptedException {
     Histogram latencies = new ConcurrentHistogram(MAX_NANOS, DIGITS);
     AtomicLong next = new AtomicLong();

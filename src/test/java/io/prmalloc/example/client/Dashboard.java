@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;

@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,6 +1,7 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
-import io.prmalloc.example.LoadClient.Answer;
+import io.prmalloc.example.client.LoadClient.Answer;
+import io.prmalloc.example.model.ShapeRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -20,7 +21,7 @@ import java.util.zip.CRC32;
  *
  * <p>Threading: any thread.
  */
-final class ShapedLoad implements LoadRun.Traffic {
+public final class ShapedLoad implements LoadRun.Traffic {
 
   private final String model;
   private final List<ShapeRange> ranges;
@@ -32,7 +33,7 @@ final class ShapedLoad implements LoadRun.Traffic {
   /** Checksums of the first answers. */
   private final Map<String, Long> expected;
 
-  ShapedLoad(String model, List<ShapeRange> ranges, long seed) {
+  public ShapedLoad(String model, List<ShapeRange> ranges, long seed) {
     this(model, ranges, seed, elements(ranges), new ConcurrentHashMap<>());
   }
 
@@ -60,7 +61,7 @@ final class ShapedLoad implements LoadRun.Traffic {
   }
 
   /** Other shapes, compared with the same answers. */
-  ShapedLoad withSeed(long other) {
+  public ShapedLoad withSeed(long other) {
     return new ShapedLoad(model, ranges, other, elements, expected);
   }
 

@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
 import ai.onnxruntime.OnnxJavaType;
 import io.prmalloc.onnxruntime.TensorView;
@@ -14,13 +14,13 @@ import java.util.List;
  *
  * @param bytes all elements in native order; a view of its own at each call
  */
-record TensorBytes(String name, OnnxJavaType type, List<Long> shape, ByteBuffer bytes) {
+public record TensorBytes(String name, OnnxJavaType type, List<Long> shape, ByteBuffer bytes) {
 
-  static TensorBytes of(TensorView view) {
+  public static TensorBytes of(TensorView view) {
     return new TensorBytes(view.name(), view.type(), list(view.shape()), view.bytes());
   }
 
-  static List<Long> list(long[] shape) {
+  public static List<Long> list(long[] shape) {
     return Arrays.stream(shape).boxed().toList();
   }
 

@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.model;
 
 import com.google.protobuf.CodedOutputStream;
 import java.io.ByteArrayOutputStream;
@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
  *
  * <p>Threading: one thread.
  */
-final class OnnxMessage {
+public final class OnnxMessage {
 
   private static final int IR_VERSION = 8;
   private static final int OPERATORS_VERSION = 13;
@@ -24,7 +24,7 @@ final class OnnxMessage {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
   /** The file of a model. */
-  static byte[] model(OnnxMessage graph) {
+  public static byte[] model(OnnxMessage graph) {
     return new OnnxMessage()
         .put(1, IR_VERSION)
         .put(2, "prmalloc-example")
@@ -33,19 +33,19 @@ final class OnnxMessage {
         .toBytes();
   }
 
-  OnnxMessage put(int field, long value) {
+  public OnnxMessage put(int field, long value) {
     return write(out -> out.writeInt64(field, value));
   }
 
-  OnnxMessage put(int field, byte[] value) {
+  public OnnxMessage put(int field, byte[] value) {
     return write(out -> out.writeByteArray(field, value));
   }
 
-  OnnxMessage put(int field, String value) {
+  public OnnxMessage put(int field, String value) {
     return put(field, value.getBytes(StandardCharsets.UTF_8));
   }
 
-  OnnxMessage put(int field, OnnxMessage value) {
+  public OnnxMessage put(int field, OnnxMessage value) {
     return put(field, value.toBytes());
   }
 

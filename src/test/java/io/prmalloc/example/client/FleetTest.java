@@ -1,9 +1,9 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.example.FleetMain.Replica;
+import io.prmalloc.example.client.FleetMain.Replica;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

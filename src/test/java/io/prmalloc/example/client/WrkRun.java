@@ -1,4 +1,4 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import java.io.IOException;
 import java.net.URI;

@@ -1,10 +1,14 @@
-package io.prmalloc.example;
+package io.prmalloc.example.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.djl.OrtEngine;
+import io.prmalloc.example.InferenceServer;
+import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.ServerLimits;
+import io.prmalloc.example.ServerOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
