@@ -30,15 +30,15 @@ class IsolationTest {
 
   /** A block that counts how often it was freed. */
   private static final class Counted extends Block {
-    private int home;
+    private int freed;
 
     Counted(MemoryRegion region, Isolation isolation) {
       super(region, 100, CAPACITY, isolation);
     }
 
     @Override
-    protected int goHome() {
-      home++;
+    protected int onFreed() {
+      freed++;
       return 0;
     }
 
@@ -91,7 +91,7 @@ class IsolationTest {
         }
       }
     }
-    assertEquals(5, block.home);
+    assertEquals(5, block.freed);
   }
 
   @Test
@@ -135,7 +135,7 @@ class IsolationTest {
       }
       handle.close();
     }
-    assertEquals(200, block.home);
+    assertEquals(200, block.freed);
   }
 
   @ParameterizedTest
@@ -149,11 +149,11 @@ class IsolationTest {
         "allocation of 1000 bytes was written beyond its end, at byte " + position,
         overrun.getMessage());
     // Nothing is lost: the block is free and serves again, and the handle is closed.
-    assertEquals(1, block.home);
-    assertTrue(block.isAtHome());
+    assertEquals(1, block.freed);
+    assertTrue(block.isFree());
     assertThrows(IllegalStateException.class, handle::byteBuffer);
     block.open(1000).close();
-    assertEquals(2, block.home);
+    assertEquals(2, block.freed);
   }
 
   @Test
@@ -169,13 +169,13 @@ class IsolationTest {
   @Test
   void shouldNotBeHadByOthersWhenItIsBeingFilled() {
     // The block is neither live nor free while its memory is filled: whoever looks then must not
-    // have it. Seen from inside goHome, which comes after the filling.
-    boolean[] homeBefore = new boolean[1];
+    // have it. Seen from inside onFreed, which comes after the filling.
+    boolean[] freeBefore = new boolean[1];
     Block block =
         new Block(region, 100, CAPACITY, Isolation.NONE.withFill(Fill.ZERO)) {
           @Override
-          protected int goHome() {
-            homeBefore[0] = isAtHome() && at(5) == 0;
+          protected int onFreed() {
+            freeBefore[0] = isFree() && at(5) == 0;
             return 0;
           }
 
@@ -188,7 +188,7 @@ class IsolationTest {
     handle.byteBuffer().put(5, (byte) 3);
     assertFalse(block.claim());
     handle.close();
-    assertTrue(homeBefore[0]);
+    assertTrue(freeBefore[0]);
     assertTrue(block.claim());
   }
 
@@ -203,7 +203,7 @@ class IsolationTest {
       closed[1] = close(handle);
       other.join();
       assertEquals(1, closed[0] + closed[1], "round " + round);
-      assertEquals(1, block.home);
+      assertEquals(1, block.freed);
     }
   }
 

@@ -17,7 +17,7 @@ class PoolPlannerTest extends PoolTests {
   // ---- the planner
 
   @Test
-  void shouldFindTheirWayHomeWhenTensorsOutliveTheSwitch() {
+  void shouldFreeInTheOldPlanWhenTensorsOutliveTheSwitch() {
     TensorPoolAllocator pool = pool();
     Allocation before = pool.allocate(40_000);
     long rawBefore = pool.allocateRaw(64, 40_000);

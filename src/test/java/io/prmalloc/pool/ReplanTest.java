@@ -172,7 +172,7 @@ class ReplanTest {
 
   /** Whoever closes it must not wait until the lock is free under which the next one is made. */
   @Test
-  void shouldLeaveTheOldArenaToTheExecutorWhenItsLastBlockComesHome() {
+  void shouldLeaveTheOldArenaToTheExecutorWhenItsLastBlockIsFreed() {
     pool.close();
     Deque<Runnable> tasks = new ArrayDeque<>();
     pool =

@@ -220,15 +220,15 @@ public final class Arena {
       if (block == claimed) {
         block.moveInto(reserved);
       } else {
-        block.comeHomeIn(reserved);
+        block.freeIn(reserved);
       }
     }
     return true;
   }
 
   /** Whether a region is there and all its blocks are free. True of the moment of the call. */
-  boolean isHome(int region) {
-    return !isLacking(region) && blocks.get(region).stream().allMatch(PooledBlock::isAtHome);
+  boolean isFree(int region) {
+    return !isLacking(region) && blocks.get(region).stream().allMatch(PooledBlock::isFree);
   }
 
   /** Claims all blocks of a region, or none. */

@@ -515,22 +515,22 @@ public final class BinTable implements Retirable {
    * @return how many went
    */
   public synchronized long evict(long bytes) {
-    List<Part> home = partsAtHome();
-    if (home.stream().mapToLong(Part::bytes).sum() < bytes) {
+    List<Part> free = freeParts();
+    if (free.stream().mapToLong(Part::bytes).sum() < bytes) {
       return 0;
     }
-    for (Part part : home) {
+    for (Part part : free) {
       long gone = part.bytes() >= bytes ? drop(part) : 0;
       if (gone > 0) {
         return gone;
       }
     }
-    return evict(home, bytes);
+    return evict(free, bytes);
   }
 
   /** Gives back the memory of all blocks that are free; how many bytes went. */
   public synchronized long evict() {
-    return evict(partsAtHome(), Long.MAX_VALUE);
+    return evict(freeParts(), Long.MAX_VALUE);
   }
 
   private long evict(List<Part> smallestFirst, long bytes) {
@@ -541,12 +541,12 @@ public final class BinTable implements Retirable {
     return gone;
   }
 
-  private List<Part> partsAtHome() {
+  private List<Part> freeParts() {
     return arenas()
         .flatMap(
             each ->
                 IntStream.range(0, each.count())
-                    .filter(each::isHome)
+                    .filter(each::isFree)
                     .mapToObj(region -> new Part(each, region)))
         .sorted(Comparator.comparingLong(Part::bytes))
         .toList();
@@ -574,8 +574,8 @@ public final class BinTable implements Retirable {
   }
 
   /** Has somebody told of every block that is freed from now on. */
-  public void tellWhenHome(Runnable whenHome) {
-    index.tell(block -> whenHome.run());
+  public void tellWhenFree(Runnable whenFree) {
+    index.tell(block -> whenFree.run());
   }
 
   /** Closes all buffers if all blocks are free; else nothing has changed. */

@@ -106,7 +106,7 @@ public final class Buffer implements Retirable {
       boolean lost = false;
       for (PooledBlock block : blocks) {
         long stamp = block.stamp();
-        if (PooledBlock.isHome(stamp)) {
+        if (PooledBlock.isFree(stamp)) {
           if (block.claimAndMove()) {
             return block;
           }
@@ -184,7 +184,7 @@ public final class Buffer implements Retirable {
   }
 
   public int freeBlocks() {
-    return (int) Arrays.stream(blocks).filter(block -> PooledBlock.isHome(block.stamp())).count();
+    return (int) Arrays.stream(blocks).filter(block -> PooledBlock.isFree(block.stamp())).count();
   }
 
   /**

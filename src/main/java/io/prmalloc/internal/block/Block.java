@@ -35,7 +35,7 @@ public abstract class Block extends CacheLinePadding {
   //             and so goes from free to allocated by one compare-and-set (see reopen).
   //   close     allocated to the next free, by a compare-and-set that exactly one of several
   //             closers wins. Its release is acquired by the next claim, or through the stack on
-  //             which goHome() puts the block.
+  //             which onFreed() puts the block.
   //   check     state == stamp: is the handle's use the current one? A stale handle's stamp never
   //             comes again, whoever has the block now.
   //
@@ -188,7 +188,7 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: the maker publishes the block safely.
    *
-   * @param confinement says which thread; {@link #goHome} of a confined block is never called
+   * @param confinement says which thread; {@link #onFreed} of a confined block is never called
    * @param isolation if there is any, the block is not confined
    */
   protected Block(
@@ -243,23 +243,23 @@ public abstract class Block extends CacheLinePadding {
    *
    * @return 0 if nothing is left to do, else what {@link #settle} needs to know, more than 0
    */
-  protected abstract int goHome();
+  protected abstract int onFreed();
 
   /**
-   * Does what is left to do, rarely, after {@link #goHome} said so.
+   * Does what is left to do, rarely, after {@link #onFreed} said so.
    *
    * @param news what it said
    */
   protected abstract void settle(int news);
 
   /**
-   * Tells, right before {@link #goHome}, that the state became free by a release store: whatever is
-   * read from now on may have been read before others can see it. After a compare-and-set it is
+   * Tells, right before {@link #onFreed}, that the state became free by a release store: whatever
+   * is read from now on may have been read before others can see it. After a compare-and-set it is
    * not.
    */
-  protected void cameHomeByStore() {}
+  protected void onFreedByStore() {}
 
-  /** Tells that an observed use is over; as {@link #goHome}, and before it. */
+  /** Tells that an observed use is over; as {@link #onFreed}, and before it. */
   protected void tellOfEnd() {}
 
   // What the state says.
@@ -280,7 +280,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /** Whether a stamp says that the block is free. Threading: any thread. */
-  public static boolean isHome(long stamp) {
+  public static boolean isFree(long stamp) {
     return (stamp & NOT_FREE) == 0;
   }
 
@@ -303,8 +303,8 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: any thread; true of the moment of the call.
    */
-  public final boolean isAtHome() {
-    return isHome(stamp());
+  public final boolean isFree() {
+    return isFree(stamp());
   }
 
   /** How often the block was given out. Threading: any thread. */
@@ -342,11 +342,11 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean claim() {
     long seen = (long) STATE.getOpaque(this);
-    return isHome(seen) && change(seen, seen + CLAIMED);
+    return isFree(seen) && change(seen, seen + CLAIMED);
   }
 
   /**
-   * Undoes a claim, without {@link #goHome}.
+   * Undoes a claim, without {@link #onFreed}.
    *
    * <p>Threading: the thread that claimed the block.
    */
@@ -558,7 +558,7 @@ public abstract class Block extends CacheLinePadding {
     // If the state is the one that was seen, nobody has had the block since, so size and view are
     // what they were when they were read after it.
     long stamp = seen + ALLOCATED;
-    return isHome(seen) && change(seen, stamp) ? stamp : 0;
+    return isFree(seen) && change(seen, stamp) ? stamp : 0;
   }
 
   private long claimAndPrepare(int bytes, int depth) {
@@ -789,7 +789,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private void recycle() {
-    int news = goHome();
+    int news = onFreed();
     if (news != 0) {
       settleOutOfLine(news, NoInline.DEPTH);
     }
@@ -835,10 +835,10 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /** From over to free. */
-  private void comeHome() {
+  private void finishFree() {
     // Release: what this thread saw of the block is acquired by the next claim.
     STATE.setRelease(this, free(state));
-    cameHomeByStore();
+    onFreedByStore();
   }
 
   /** Not out of line: it is short, and a call would be a tenth of what a recorded pair costs. */
@@ -847,7 +847,7 @@ public abstract class Block extends CacheLinePadding {
       return false;
     }
     tellOfEnd();
-    comeHome();
+    finishFree();
     recycleOutOfLine(NoInline.DEPTH);
     return true;
   }
@@ -868,7 +868,7 @@ public abstract class Block extends CacheLinePadding {
       if ((stamp & OBSERVED) != 0) {
         tellOfEnd();
       }
-      comeHome();
+      finishFree();
       recycle();
     }
     if (overwritten >= 0) {

@@ -13,7 +13,7 @@ import io.prmalloc.MemoryRegion;
  */
 public final class HeapBlock extends Block {
 
-  // One class for all of these and no subclass for each, because Block.close calls goHome on the
+  // One class for all of these and no subclass for each, because Block.close calls onFreed on the
   // way of every handle: the JIT inlines such a call for two classes, this one and the pool's, and
   // not for three. A server that tracks or logs now and then must not slow its pool down.
 
@@ -29,7 +29,7 @@ public final class HeapBlock extends Block {
   }
 
   private final Owner owner;
-  private Object home;
+  private Object container;
   private Object ticket;
 
   // The books of a RegionHeap, under its lock.
@@ -90,7 +90,7 @@ public final class HeapBlock extends Block {
    * @param offset of its first byte in the region, from 0
    * @param capacityBytes how many bytes it has, those for {@link Isolation#roomBytes} included
    * @param startAddress of its first byte, 0 if nobody has asked for addresses yet
-   * @param itsHome what the owner has the memory in, or null
+   * @param itsContainer what the owner has the memory in, or null
    * @param itsTicket whatever else the owner wants to find in it, or null
    */
   public void place(
@@ -98,9 +98,9 @@ public final class HeapBlock extends Block {
       long offset,
       long capacityBytes,
       long startAddress,
-      Object itsHome,
+      Object itsContainer,
       Object itsTicket) {
-    home = itsHome;
+    container = itsContainer;
     ticket = itsTicket;
     place(region, (int) offset, (int) Math.min(capacityBytes, MOST_SEEN_BYTES), startAddress);
   }
@@ -128,8 +128,8 @@ public final class HeapBlock extends Block {
   }
 
   /** What the owner has the memory in, or null. Threading: the owner. */
-  public Object home() {
-    return home;
+  public Object container() {
+    return container;
   }
 
   /** What else the owner wanted to find in it, or null. Threading: the owner. */
@@ -138,7 +138,7 @@ public final class HeapBlock extends Block {
   }
 
   @Override
-  protected int goHome() {
+  protected int onFreed() {
     return 1;
   }
 

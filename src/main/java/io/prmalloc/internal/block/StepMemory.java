@@ -126,20 +126,20 @@ public abstract class StepMemory extends Confinement {
 
   private Block takePlanned(int request) {
     Block block = blocks[request];
-    if (block.isAtHome() && areHome(before[request])) {
+    if (block.isFree() && areFree(before[request])) {
       next = request + 1;
       return block;
     }
     return null;
   }
 
-  private static boolean areHome(Block[] blocks) {
-    return blocks == null || allHome(blocks);
+  private static boolean areFree(Block[] blocks) {
+    return blocks == null || allFree(blocks);
   }
 
-  private static boolean allHome(Block[] blocks) {
+  private static boolean allFree(Block[] blocks) {
     for (Block block : blocks) {
-      if (!block.isAtHome()) {
+      if (!block.isFree()) {
         return false;
       }
     }

@@ -536,7 +536,7 @@ public final class LiveHeap implements Retirable {
 
   /** A block is free: {@link HeapBlock.Owner}. */
   void released(HeapBlock block) {
-    Region region = (Region) block.home();
+    Region region = (Region) block.container();
     long bytes = block.capacityBytes();
     try {
       if (block.ticket() != null) {
@@ -606,7 +606,7 @@ public final class LiveHeap implements Retirable {
     if (block == null || chunkAt(address) == null) {
       return 0;
     }
-    Region region = (Region) block.home();
+    Region region = (Region) block.container();
     return region.map == null ? region.memory.usableBytes() : block.capacityBytes();
   }
 

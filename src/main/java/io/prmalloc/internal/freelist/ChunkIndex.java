@@ -191,7 +191,7 @@ public final class ChunkIndex extends FreeIndex {
     long free = 0;
     for (long left = some; left != 0; left &= left - 1) {
       PooledBlock block = blocks[(word << 6) + Long.numberOfTrailingZeros(left)];
-      free |= block.isAtHome() ? block.bit() : 0;
+      free |= block.isFree() ? block.bit() : 0;
     }
     return free;
   }

@@ -400,10 +400,10 @@ public class FreeIndex {
   }
 
   /** Has somebody told of every block that is freed from now on, or nobody if it is null. */
-  public final void tell(Consumer<PooledBlock> whenHome) {
+  public final void tell(Consumer<PooledBlock> whenFree) {
     // Volatile, as are the states of the blocks: whoever frees a block and does not see it yet, is
     // seen to be free by whoever looks after this.
-    listener = whenHome;
+    listener = whenFree;
   }
 
   /** Whether somebody is told of blocks that are freed. */

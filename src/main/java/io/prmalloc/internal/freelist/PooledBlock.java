@@ -18,7 +18,7 @@ public final class PooledBlock extends Block {
   private final int bin;
 
   /** Where it is noted when it is free. */
-  private FreeIndex home;
+  private FreeIndex index;
 
   /** Its number in the index. */
   private int number;
@@ -55,7 +55,7 @@ public final class PooledBlock extends Block {
 
   /** Says where the block is noted when it is free, and under which number. Said once. */
   public void notedIn(FreeIndex where, int itsNumber) {
-    home = where;
+    index = where;
     number = itsNumber;
   }
 
@@ -90,7 +90,7 @@ public final class PooledBlock extends Block {
    * that was replaced.
    */
   public int requestBin(long totalBytes) {
-    return home.sizeClass(totalBytes);
+    return index.sizeClass(totalBytes);
   }
 
   /** The bit of the number in its word. */
@@ -103,15 +103,15 @@ public final class PooledBlock extends Block {
     if (!claim()) {
       return false;
     }
-    moveTo(home.stripe());
+    moveTo(index.stripe());
     return true;
   }
 
   /** Frees a claimed block, in new memory. */
-  public void comeHomeIn(MemoryRegion region) {
+  public void freeIn(MemoryRegion region) {
     attach(region);
     giveUp();
-    home.put(this);
+    index.put(this);
   }
 
   /** Gives a claimed block new memory, or takes it away if that is null. It stays claimed. */
@@ -151,20 +151,20 @@ public final class PooledBlock extends Block {
   }
 
   @Override
-  protected void cameHomeByStore() {
+  protected void onFreedByStore() {
     // Or whether somebody is to be told of the block might be read too soon: see FreeIndex.tell.
     VarHandle.fullFence();
   }
 
   @Override
-  public int goHome() {
-    FreeIndex where = home;
+  public int onFreed() {
+    FreeIndex where = index;
     where.put(this);
     return where.news();
   }
 
   @Override
   public void settle(int news) {
-    home.settle(this);
+    index.settle(this);
   }
 }

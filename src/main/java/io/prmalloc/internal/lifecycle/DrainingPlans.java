@@ -72,7 +72,7 @@ public final class DrainingPlans {
   public void release(BinTable table) {
     table.evict();
     AtomicBoolean wanted = new AtomicBoolean();
-    table.tellWhenHome(() -> tryFreeLater(table, wanted));
+    table.tellWhenFree(() -> tryFreeLater(table, wanted));
     tryFree(table);
   }
 

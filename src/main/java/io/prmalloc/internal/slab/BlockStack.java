@@ -54,7 +54,7 @@ abstract class BlockStack implements Retirable {
 
   // Made once, for to make them costs heap.
   private final Consumer<PooledBlock> toStack = this::push;
-  private final Consumer<PooledBlock> toStackIfHome = this::pushIfHome;
+  private final Consumer<PooledBlock> toStackIfFree = this::pushIfFree;
   private final IntConsumer toFront = this::bringToFront;
   private final IntPredicate made;
 
@@ -182,12 +182,12 @@ abstract class BlockStack implements Retirable {
   /** Puts the blocks on the stack that are free. */
   final void gather() {
     VarHandle.fullFence();
-    forEachBlock(toStackIfHome);
+    forEachBlock(toStackIfFree);
   }
 
-  private void pushIfHome(PooledBlock block) {
+  private void pushIfFree(PooledBlock block) {
     // Asked first, for most are out, and of those nothing more is read.
-    if (block.isAtHome() && block.claim()) {
+    if (block.isFree() && block.claim()) {
       free.push(block.number());
     }
   }
@@ -208,7 +208,7 @@ abstract class BlockStack implements Retirable {
   }
 
   /** Whether all blocks are on the stack. */
-  final boolean allHome() {
+  final boolean allFree() {
     return free.size() == capacity;
   }
 

@@ -351,7 +351,7 @@ final class SlabClass implements Retirable {
     if (closed || slab.isFrontOpen() || !slabs.contains(slab)) {
       return;
     }
-    if (!slab.allHome() || !hasAllSparesBeside(slab)) {
+    if (!slab.allFree() || !hasAllSparesBeside(slab)) {
       if (!slab.queued && slab.freeBlocks() > 0) {
         slab.queued = true;
         withFreeSlots.add(slab);
@@ -366,7 +366,7 @@ final class SlabClass implements Retirable {
     int spare = slab.slots() + byStripe.retainedSlots();
     // Where thousands of slabs are freed one by one, the first ones found say enough.
     for (Slab other : withFreeSlots) {
-      if (other != slab && other.allHome()) {
+      if (other != slab && other.allFree()) {
         spare += other.slots();
         if (spare > spareSlots) {
           return true;

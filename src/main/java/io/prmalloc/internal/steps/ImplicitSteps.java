@@ -177,8 +177,8 @@ public final class ImplicitSteps {
   /** The innermost step of each thread that has one. */
   private final ConcurrentHashMap<Thread, Open> open = new ConcurrentHashMap<>();
 
-  /** Steps that asked while others are served, and are of no kind that is kept in mind. */
-  private final LongAdder strangers = new LongAdder();
+  /** Steps that asked while others are served, and of no kind that the pool remembers. */
+  private final LongAdder unrememberedSteps = new LongAdder();
 
   private final AtomicLong lastNumber = new AtomicLong();
 
@@ -223,7 +223,7 @@ public final class ImplicitSteps {
 
   void addTo(StepStatsSum sum) {
     kinds.addTo(sum);
-    sum.unplannedSteps += strangers.sum();
+    sum.unplannedSteps += unrememberedSteps.sum();
   }
 
   /** Whether requests are to ask here first. */
@@ -315,7 +315,7 @@ public final class ImplicitSteps {
     boolean mayLearn = mayLearn();
     KeyedSteps kind = mayLearn ? kinds.find(key, bytes) : kinds.find(key);
     if (kind == null) {
-      strangers.increment();
+      unrememberedSteps.increment();
       return null;
     }
     StepMemory leased = kind.leaseImplicit(bytes, mayLearn);

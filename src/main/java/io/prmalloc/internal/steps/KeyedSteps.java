@@ -284,10 +284,10 @@ public final class KeyedSteps implements Retirable {
    * @param step what it asked for, or null if that cannot be planned
    */
   void learnt(Recording step) {
-    StepSequence home = takeIn(step);
-    if (home != null) {
-      home.trimIfDue();
-      home.planIfWanted();
+    StepSequence sequence = takeIn(step);
+    if (sequence != null) {
+      sequence.trimIfDue();
+      sequence.planIfWanted();
     }
     endLearning();
     tellOfChange();
@@ -295,20 +295,20 @@ public final class KeyedSteps implements Retirable {
 
   /** Has a structure take a step in; null for none. */
   private synchronized StepSequence takeIn(Recording step) {
-    StepSequence home = step == null ? null : nearest(step);
+    StepSequence sequence = step == null ? null : nearest(step);
     if (phase == Phase.LEARNING) {
       learningSteps++;
-      if (step != null && home == null) {
-        home = add();
+      if (step != null && sequence == null) {
+        sequence = add();
       }
     }
-    boolean repeated = home != null && home.takeIn(step);
+    boolean repeated = sequence != null && sequence.takeIn(step);
     repeats = repeated ? repeats + 1 : 0;
-    if (home != null) {
-      seen.add(home);
+    if (sequence != null) {
+      seen.add(sequence);
     }
-    settled = home != null && home.count() >= REPEATS ? settled + 1 : 0;
-    return home;
+    settled = sequence != null && sequence.count() >= REPEATS ? settled + 1 : 0;
+    return sequence;
   }
 
   /** Ends learning if there is a plan for what comes, or if it has taken too long. */
@@ -446,12 +446,12 @@ public final class KeyedSteps implements Retirable {
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory; all is as before then
    */
   boolean adopt(StepPlan kept) {
-    StepSequence home = homeOf(kept.recording());
+    StepSequence sequence = sequenceFor(kept.recording());
     boolean adopted = false;
     try {
-      adopted = home != null && home.adopt(kept);
+      adopted = sequence != null && sequence.adopt(kept);
     } finally {
-      adopted(kept.recording(), home, adopted);
+      adopted(kept.recording(), sequence, adopted);
     }
     if (adopted) {
       tellOfChange();
@@ -460,7 +460,7 @@ public final class KeyedSteps implements Retirable {
   }
 
   /** The structure that a plan made elsewhere is for, if it wants one; else null. */
-  private synchronized StepSequence homeOf(Recording step) {
+  private synchronized StepSequence sequenceFor(Recording step) {
     if (any(sequence -> sequence.covers(step))) {
       return null;
     }
@@ -468,12 +468,15 @@ public final class KeyedSteps implements Retirable {
     return nearest != null ? nearest : add();
   }
 
-  private synchronized void adopted(Recording step, StepSequence home, boolean adopted) {
+  private synchronized void adopted(Recording step, StepSequence sequence, boolean adopted) {
     if (adopted) {
       stopLearning(false);
-      remember(step.sizeBytes(0), home);
-    } else if (home != null && home.count() == 0 && !home.isPlanning() && home.retire()) {
-      forget(home);
+      remember(step.sizeBytes(0), sequence);
+    } else if (sequence != null
+        && sequence.count() == 0
+        && !sequence.isPlanning()
+        && sequence.retire()) {
+      forget(sequence);
     }
   }
 

@@ -93,7 +93,7 @@ public final class StepArena extends StepMemory implements Retirable {
 
     /** Of one that is not confined, because it is isolated: it is free by its state alone. */
     @Override
-    protected int goHome() {
+    protected int onFreed() {
       return 0;
     }
 
@@ -262,7 +262,7 @@ public final class StepArena extends StepMemory implements Retirable {
     // What comes back meanwhile stays, and nothing goes out: that is up to this thread.
     PlannedBlock[] out =
         Arrays.stream(blocks)
-            .filter(block -> !block.isAtHome())
+            .filter(block -> !block.isFree())
             .sorted(Comparator.comparingLong(PlannedBlock::offset))
             .toArray(PlannedBlock[]::new);
     for (MemoryRegion region : memory.regions()) {
@@ -305,7 +305,7 @@ public final class StepArena extends StepMemory implements Retirable {
     }
     boolean started = false;
     try {
-      if (before == LINGERING && !allHome()) {
+      if (before == LINGERING && !allFree()) {
         return false;
       }
       lessee = Thread.currentThread();
@@ -414,7 +414,7 @@ public final class StepArena extends StepMemory implements Retirable {
   private void lookAtLate() {
     int out = 0;
     for (int i = 0; i < lateBlocks; i++) {
-      if (!blocks[late[i]].isAtHome()) {
+      if (!blocks[late[i]].isFree()) {
         seen.extend(lateRequests[i], request + 1);
         late[out] = late[i];
         lateRequests[out++] = lateRequests[i];
@@ -424,7 +424,7 @@ public final class StepArena extends StepMemory implements Retirable {
   }
 
   private void noteLate(int block) {
-    if (blocks[block].isAtHome() || isLate(block)) {
+    if (blocks[block].isFree() || isLate(block)) {
       return;
     }
     if (lateBlocks == late.length) {
@@ -518,14 +518,14 @@ public final class StepArena extends StepMemory implements Retirable {
 
   /** Whatever is thrown on the way, the next step may have the arena. */
   private void endLease(boolean departed) {
-    boolean home = false;
+    boolean free = false;
     try {
       dropOwnership();
       lessee = null;
       boolean whole = !departed && served() == plan.requests();
-      home = whole ? areHome(plan.last()) : allHome();
+      free = whole ? areFree(plan.last()) : allFree();
     } finally {
-      STATE.setRelease(this, home ? FREE : LINGERING);
+      STATE.setRelease(this, free ? FREE : LINGERING);
     }
   }
 
@@ -540,18 +540,18 @@ public final class StepArena extends StepMemory implements Retirable {
     return most;
   }
 
-  private boolean areHome(int[] numbers) {
+  private boolean areFree(int[] numbers) {
     for (int block : numbers) {
-      if (!blocks[block].isAtHome()) {
+      if (!blocks[block].isFree()) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean allHome() {
+  private boolean allFree() {
     for (Block block : blocks) {
-      if (!block.isAtHome()) {
+      if (!block.isFree()) {
         return false;
       }
     }
@@ -561,7 +561,7 @@ public final class StepArena extends StepMemory implements Retirable {
   /** Whether {@link #claim} would do it. Threading: any thread; true of the moment. */
   boolean isReleasable() {
     int now = (int) STATE.getAcquire(this);
-    return now == FREE || (now == LINGERING && allHome()) || isAbandoned();
+    return now == FREE || (now == LINGERING && allFree()) || isAbandoned();
   }
 
   /**
@@ -577,7 +577,7 @@ public final class StepArena extends StepMemory implements Retirable {
     Thread owner = lessee;
     return (int) STATE.getAcquire(this) == GIVEN_UP
         && (owner == null || owner == Thread.currentThread() || !owner.isAlive())
-        && allHome();
+        && allFree();
   }
 
   private boolean tryTakeOver() {
@@ -597,7 +597,7 @@ public final class StepArena extends StepMemory implements Retirable {
    */
   @Override
   public boolean retire() {
-    return tryLease() || tryLeaseAgain() || ((int) STATE.getAcquire(this) == GIVEN_UP && allHome());
+    return tryLease() || tryLeaseAgain() || ((int) STATE.getAcquire(this) == GIVEN_UP && allFree());
   }
 
   /** Undoes {@link #retire}. Threading: the thread that did it. */

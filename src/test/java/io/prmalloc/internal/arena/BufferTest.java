@@ -68,7 +68,7 @@ class BufferTest {
   }
 
   @Test
-  void shouldFindTheOneThatIsHomeWhenAllOthersAreOut() {
+  void shouldFindTheOneThatIsFreeWhenAllOthersAreAllocated() {
     Buffer buffer = newBuffer(100);
     List<Allocation> handles = takeAll(buffer);
     // One request in vain is skipped after every one that asked.
@@ -197,7 +197,7 @@ class BufferTest {
         buffer.discardFree(
             block -> {
               assertNull(buffer.claimAny());
-              assertFalse(block.isAtHome());
+              assertFalse(block.isFree());
               discarded.add(block);
               return 4096;
             });

@@ -35,7 +35,7 @@ class AddressTableTest {
     }
 
     @Override
-    protected int goHome() {
+    protected int onFreed() {
       return 0;
     }
 

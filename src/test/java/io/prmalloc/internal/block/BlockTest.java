@@ -30,7 +30,7 @@ class BlockTest {
     }
 
     @Override
-    protected int goHome() {
+    protected int onFreed() {
       recycled++;
       return 0;
     }
@@ -231,7 +231,7 @@ class BlockTest {
     assertFalse(own.closeAsOwner(address + 64));
     assertEquals(200, own.bytesInUse());
     assertTrue(own.closeAsOwner(address));
-    assertTrue(own.isAtHome());
+    assertTrue(own.isFree());
     assertFalse(own.closeAsOwner(address), "it was closed");
     assertEquals(1, own.uses());
     own.openAsOwner(100);

@@ -168,7 +168,7 @@ public final class BlockRaces {
 
     @Arbiter
     public void look(III_Result result) {
-      result.r3 = number(Block.isHome(block.stamp()) && block.uses() == 1);
+      result.r3 = number(Block.isFree(block.stamp()) && block.uses() == 1);
     }
   }
 

@@ -434,8 +434,8 @@ public final class BufferRaces {
 
     @Actor
     public void watcher(II_Result result) {
-      ready.tell(home -> told = 1);
-      result.r2 = block.isAtHome() ? 1 : 0;
+      ready.tell(freed -> told = 1);
+      result.r2 = block.isFree() ? 1 : 0;
     }
 
     @Arbiter

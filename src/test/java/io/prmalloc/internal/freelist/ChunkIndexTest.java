@@ -42,7 +42,7 @@ class ChunkIndexTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8, 64})
-  void shouldGiveTheFirstThatIsHomeWhenOneThreadWorks(int stripes) {
+  void shouldGiveTheFirstThatIsFreeWhenOneThreadWorks(int stripes) {
     Buffer buffer = Buffers.buffer(0, 4);
     ChunkIndex ready = Buffers.ready(stripes, buffer);
     PooledBlock one = ready.take(Buffers.bytesOf(0));

@@ -42,7 +42,7 @@ class DrainingPlansTest {
   }
 
   @Test
-  void shouldKeepATableThatStillServesWhenAllItsBlocksAreHome() {
+  void shouldKeepATableThatStillServesWhenAllItsBlocksAreFree() {
     retired.add(table);
     assertTrue(out.closeRaw());
     assertEquals(table.arenaBytes(), retired.arenaBytes(null));
@@ -51,7 +51,7 @@ class DrainingPlansTest {
   }
 
   @Test
-  void shouldLetATableGoWhenItsLastBlockComesHome() {
+  void shouldLetATableGoWhenItsLastBlockIsFreed() {
     retired.add(table);
     retired.release(table);
     assertEquals(table.arenaBytes(), retired.arenaBytes(null));

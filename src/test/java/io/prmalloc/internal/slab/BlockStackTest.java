@@ -55,9 +55,9 @@ class BlockStackTest {
   }
 
   /** As a close does; how often the owner hears of it. */
-  private int comeHome(PooledBlock block) {
+  private int finishFree(PooledBlock block) {
     block.giveUp();
-    return settle(block, block.goHome());
+    return settle(block, block.onFreed());
   }
 
   private int settle(PooledBlock block, int news) {
@@ -81,12 +81,12 @@ class BlockStackTest {
   void shouldTellOfTheFirstAndOfTheLastWhenTheFrontIsShut() {
     BlockStack stack = stack(3);
     PooledBlock[] all = takeAll(stack, 3);
-    assertEquals(1, comeHome(all[1]));
-    assertEquals(0, comeHome(all[0]));
+    assertEquals(1, finishFree(all[1]));
+    assertEquals(0, finishFree(all[0]));
     assertEquals(2, stack.freeBlocks());
-    assertFalse(stack.allHome());
-    assertEquals(1, comeHome(all[2]));
-    assertTrue(stack.allHome());
+    assertFalse(stack.allFree());
+    assertEquals(1, finishFree(all[2]));
+    assertTrue(stack.allFree());
   }
 
   @Test
@@ -96,17 +96,17 @@ class BlockStackTest {
     stack.openFront();
     assertTrue(stack.isFrontOpen());
     for (PooledBlock block : all) {
-      assertEquals(0, comeHome(block));
+      assertEquals(0, finishFree(block));
     }
     assertEquals(0, stack.freeBlocks(), "all are in front");
     PooledBlock[] again = takeAll(stack, 150);
     assertEquals(List.of(all), List.of(again), "word by word");
     for (PooledBlock block : again) {
-      assertEquals(0, comeHome(block));
+      assertEquals(0, finishFree(block));
     }
     stack.shutFront();
     assertFalse(stack.isFrontOpen());
-    assertTrue(stack.allHome());
+    assertTrue(stack.allFree());
     assertEquals(150, Arrays.stream(takeAll(stack, 150)).distinct().count());
   }
 
@@ -115,7 +115,7 @@ class BlockStackTest {
     BlockStack stack = stack(2);
     PooledBlock[] both = takeAll(stack, 2);
     stack.openFront();
-    comeHome(both[0]);
+    finishFree(both[0]);
     stack.shutFront();
     assertEquals(1, stack.freeBlocks());
     assertSame(both[0], stack.allocate());
@@ -127,7 +127,7 @@ class BlockStackTest {
     BlockStack stack = stack(2);
     PooledBlock[] both = takeAll(stack, 2);
     stack.openFront();
-    comeHome(both[1]);
+    finishFree(both[1]);
     assertTrue(both[1].claim());
     assertNull(stack.allocate(), "its bit is cleared, for it is busy");
     both[1].giveUp();
@@ -156,16 +156,16 @@ class BlockStackTest {
       some[i] = stack.allocateServed();
     }
     for (PooledBlock block : some) {
-      comeHome(block);
+      finishFree(block);
     }
     assertEquals(150, stack.freeBlocks());
     stack.openFront();
     PooledBlock block = stack.allocateServed();
     assertTrue(Arrays.asList(some).contains(block));
     assertEquals(50, stack.freeBlocks(), "those that are not made yet");
-    assertEquals(99, Arrays.stream(some).filter(PooledBlock::isAtHome).count());
+    assertEquals(99, Arrays.stream(some).filter(PooledBlock::isFree).count());
     assertEquals(block, stack.blocks()[0], "the lowest first");
-    comeHome(block);
+    finishFree(block);
     assertEquals(100, Arrays.stream(takeAll(stack, 150)).filter(List.of(some)::contains).count());
   }
 
@@ -174,12 +174,12 @@ class BlockStackTest {
     BlockStack stack = stack(3);
     PooledBlock[] all = takeAll(stack, 3);
     for (PooledBlock block : all) {
-      comeHome(block);
+      finishFree(block);
     }
     stack.openFront();
     assertSame(all[2], stack.allocate());
     assertEquals(2, stack.freeBlocks());
-    assertEquals(0, Arrays.stream(all).filter(PooledBlock::isAtHome).count());
+    assertEquals(0, Arrays.stream(all).filter(PooledBlock::isFree).count());
   }
 
   @Test
@@ -187,11 +187,11 @@ class BlockStackTest {
     BlockStack stack = stack(2);
     stack.openFront();
     PooledBlock[] both = takeAll(stack, 2);
-    comeHome(both[0]);
+    finishFree(both[0]);
     assertFalse(stack.retire());
     assertSame(both[0], stack.allocate());
-    comeHome(both[1]);
-    comeHome(both[0]);
+    finishFree(both[1]);
+    finishFree(both[0]);
     assertTrue(stack.retire());
     assertNull(stack.allocate());
     stack.reopen();
@@ -225,7 +225,7 @@ class BlockStackTest {
           }
         };
     assertThrows(OutOfMemoryError.class, () -> stack.allocate());
-    assertTrue(stack.allHome());
+    assertTrue(stack.allFree());
     PooledBlock block = stack.allocate();
     assertSame(stack.blocks()[0], block);
     assertEquals(1, stack.freeBlocks());

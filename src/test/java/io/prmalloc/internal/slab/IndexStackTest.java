@@ -118,7 +118,7 @@ class IndexStackTest {
   }
 
   @Test
-  void shouldRetireOnlyWhenAllNumbersAreHome() {
+  void shouldRetireOnlyWhenAllNumbersAreFree() {
     IndexStack stack = new IndexStack(3);
     int first = stack.pop();
     assertFalse(stack.retire());

@@ -38,21 +38,21 @@ class RetainedSlabsTest extends SlotFixture {
     return taken;
   }
 
-  private static long homeInFront(List<PooledBlock> blocks) {
-    return blocks.stream().filter(PooledBlock::isAtHome).count();
+  private static long freeInFront(List<PooledBlock> blocks) {
+    return blocks.stream().filter(PooledBlock::isFree).count();
   }
 
   @Test
   void shouldStayInFrontWhenAnotherThreadClosesThem() throws Exception {
     int count = 3 * SLOTS;
     List<PooledBlock> first = handOver(count);
-    assertTrue(homeInFront(first) <= SLOTS, "all but those of the last slab are on stacks");
+    assertTrue(freeInFront(first) <= SLOTS, "all but those of the last slab are on stacks");
     for (int lap = 0; lap < 4; lap++) {
       handOver(count);
     }
     int slabs = grown.get();
     List<PooledBlock> last = handOver(count);
-    assertEquals(count, homeInFront(last));
+    assertEquals(count, freeInFront(last));
     assertEquals(new HashSet<>(last), new HashSet<>(handOver(count)), "they serve again");
     assertEquals(slabs, grown.get());
   }
@@ -62,7 +62,7 @@ class RetainedSlabsTest extends SlotFixture {
     for (int lap = 0; lap < 3; lap++) {
       List<PooledBlock> taken = takeAll(3 * SLOTS);
       taken.forEach(SlotFixture::giveBack);
-      assertTrue(homeInFront(taken) <= 2L * SLOTS, () -> homeInFront(taken) + " in front");
+      assertTrue(freeInFront(taken) <= 2L * SLOTS, () -> freeInFront(taken) + " in front");
     }
   }
 
@@ -71,7 +71,7 @@ class RetainedSlabsTest extends SlotFixture {
     for (int lap = 0; lap < 4; lap++) {
       List<PooledBlock> taken = handOver(5 * SPARE_SLOTS);
       // Beside those that rest, the one that serves, which has 64 slots at most.
-      assertTrue(homeInFront(taken) <= SPARE_SLOTS + 64, () -> homeInFront(taken) + " in front");
+      assertTrue(freeInFront(taken) <= SPARE_SLOTS + 64, () -> freeInFront(taken) + " in front");
       long most = (SPARE_SLOTS + 2L * 64) * SizeClasses.slotBytes(SizeClasses.classOf(BYTES));
       assertTrue(source.bytesReserved() <= most, () -> source.bytesReserved() + " bytes are kept");
     }
@@ -96,7 +96,7 @@ class RetainedSlabsTest extends SlotFixture {
   }
 
   @Test
-  void shouldBeGivenBackByATrimWhenTheyAreHome() throws Exception {
+  void shouldBeGivenBackByATrimWhenTheyAreFree() throws Exception {
     for (int lap = 0; lap < 4; lap++) {
       handOver(3 * SLOTS);
     }

@@ -116,7 +116,7 @@ class SmallBlocksTest {
   }
 
   @Test
-  void shouldKeepAMebibyteOfSparesBesideTheCurrentSlabWhenAllSlotsComeHome() {
+  void shouldKeepAMebibyteOfSparesBesideTheCurrentSlabWhenAllSlotsAreFreed() {
     long slotBytes = 8 * 1024;
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 10 * 32; i++) {
@@ -222,7 +222,7 @@ class SmallBlocksTest {
   }
 
   @Test
-  void shouldFillHolesOfOldSlabsWhenSlotsComeHomeOneByOne() {
+  void shouldFillHolesOfOldSlabsWhenSlotsAreFreedOneByOne() {
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 4 * 32; i++) {
       out.add(take(8 * 1024, 64));
@@ -260,7 +260,7 @@ class SmallBlocksTest {
   }
 
   @Test
-  void shouldRetireOnlyWhenAllSlotsAreHomeAndGoOnWhenReopened() {
+  void shouldRetireOnlyWhenAllSlotsAreFreeAndGoOnWhenReopened() {
     PooledBlock block = take(100, 64);
     PooledBlock large = take(20_000, 64);
     assertFalse(small.retire());

@@ -38,7 +38,7 @@ final class ServerProcess implements AutoCloseable {
    * @param threads event loops, from 1
    * @throws IOException if it does not listen
    */
-  ServerProcess(Buffers buffers, Gathering gathering, int threads) throws IOException {
+  public ServerProcess(Buffers buffers, Gathering gathering, int threads) throws IOException {
     process =
         new ProcessBuilder(command(buffers, gathering, threads))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
