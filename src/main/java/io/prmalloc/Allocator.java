@@ -10,7 +10,7 @@ import io.prmalloc.internal.block.AllocationLog;
  *
  * <p>Handles ({@link #allocate(long)}) are for everybody: closed in a try-with-resources, checked
  * against double close and use after close, and need no JVM flag. Raw addresses ({@link
- * #allocateRaw}) are for code that hands memory to native libraries and keeps its own books; they
+ * #allocateRaw}) are for code that hands memory to native libraries and tracks it itself; they
  * carry a header in front of the address and are given back by address.
  *
  * <p>What is more than 2 GiB − 1 bytes, header included, is more than one buffer can show. It has a

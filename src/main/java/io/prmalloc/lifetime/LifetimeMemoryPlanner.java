@@ -23,16 +23,16 @@ import java.util.function.LongSupplier;
 /** The planner that learns; see {@link MemoryPlanner}. */
 final class LifetimeMemoryPlanner extends MemoryPlanner {
 
-  // Two worlds, a lock each, never held together:
+  // There are two locks, never held together:
   //
-  //   books     what the server's threads touch: the clock, the open steps, the lives that have
-  //             not ended, the queue of closed steps. Held for a few instructions at a time, and
-  //             only while collecting: afterwards every call ends at the first look at `phase`.
-  //   packing   the policies and what is counted about them. Held by the executor's thread for as
-  //             long as a packing takes.
+  //   statistics  what the server's threads touch: the clock, the open steps, the lives that have
+  //               not ended, the queue of closed steps. Held for a few instructions at a time, and
+  //               only while collecting: afterwards every call ends at the first look at `phase`.
+  //   packing     the policies and what is counted about them. Held by the executor's thread for as
+  //               long as a packing takes.
   //
-  // The clock ticks once per event, under the books' lock, so ticks are distinct, lives end in the
-  // order of their releases, and concurrent steps are seen to overlap exactly as they did. (DeepRec
+  // The clock ticks once per event, under the lock of the statistics, so ticks are distinct, lives
+  // end in the order of their releases, and concurrent steps are seen to overlap exactly. (DeepRec
   // reads a microsecond clock, where distinct events collide.)
   //
   // DeepRec pauses collecting while it packs, and one collector's close ends everybody's step. Here
@@ -83,7 +83,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   /** The longest wait is the first one times two to the power of this. */
   private static final int MAX_DOUBLINGS = 8;
 
-  /** A step that is collected. Guarded by the books' lock. */
+  /** A step that is collected. Guarded by the lock of the statistics. */
   private static final class Step implements OpenStep {
     private final LifetimeMemoryPlanner planner;
     private final int number;
@@ -105,7 +105,10 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
-  /** A life that has not ended, linked in the order of begins. Guarded by the books' lock. */
+  /**
+   * A life that has not ended, linked in the order of begins. Guarded by the lock of the
+   * statistics.
+   */
   private static final class Life extends Tracked {
     private final int attempt;
     private final Step step;
@@ -137,13 +140,13 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private volatile int packedSteps;
   private volatile boolean dormant;
 
-  // Written under the books' lock. Attempts are numbered from 0.
+  // Written under the lock of the statistics. Attempts are numbered from 0.
   private volatile int attempt;
   private volatile int failures;
   private volatile String lastFailure;
   private volatile long retryNanos;
 
-  private final ReentrantLock books = new ReentrantLock();
+  private final ReentrantLock statistics = new ReentrantLock();
   private final Map<Thread, Step> innermost = new HashMap<>();
   private final Set<Step> openSteps = new LinkedHashSet<>();
   private final ArrayDeque<ClosedStep> closedSteps = new ArrayDeque<>();
@@ -204,7 +207,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   public void bind(PlanListener bound) {
     LifetimePlan ready;
     int of;
-    books.lock();
+    statistics.lock();
     try {
       if (listener != null) {
         throw new IllegalStateException("this planner belongs to an allocator already");
@@ -214,7 +217,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       plan = null;
       of = attempt;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
     if (ready != null) {
       try {
@@ -246,7 +249,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       return null;
     }
     endIfOutOfTime();
-    books.lock();
+    statistics.lock();
     try {
       if (!isOpenToSteps()) {
         return null;
@@ -260,7 +263,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       concurrentSteps = Math.max(concurrentSteps, openSteps.size());
       return step;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
@@ -298,7 +301,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private Tracked beginLife(long alignment, long totalBytes) {
     boolean look;
     Life life;
-    books.lock();
+    statistics.lock();
     try {
       if (phase != Phase.COLLECTING) {
         return null;
@@ -318,7 +321,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       }
       newestLife = life;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
     if (look) {
       endIfOutOfTime();
@@ -340,7 +343,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   private void endLife(Life life) {
-    books.lock();
+    statistics.lock();
     try {
       if (phase != Phase.COLLECTING || life.attempt != attempt) {
         return;
@@ -359,7 +362,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
         waitingLives++;
       }
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
@@ -369,13 +372,13 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     if (!(tracked instanceof Life life)) {
       return;
     }
-    books.lock();
+    statistics.lock();
     try {
       if (phase == Phase.COLLECTING && life.attempt == attempt) {
         unlink(life);
       }
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
@@ -417,7 +420,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   /** What is to be packed of a step that closes, or null. */
   private ClosedStep close(Step step) {
-    books.lock();
+    statistics.lock();
     try {
       if (!openSteps.remove(step)) {
         return null;
@@ -425,13 +428,13 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       leave(step);
       return phase == Phase.COLLECTING ? enqueue(step) : null;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
   /** Returns how often a step was refused so far. */
   private int withdraw(ClosedStep refused) {
-    books.lock();
+    statistics.lock();
     try {
       if (closedSteps.removeIf(waiting -> waiting.number() == refused.number())) {
         countedSteps--;
@@ -439,7 +442,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       }
       return ++refusals;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
@@ -450,7 +453,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private void endIfOutOfTime() {
     boolean askedBefore;
     int of;
-    books.lock();
+    statistics.lock();
     try {
       long limit = TimeUnit.SECONDS.toNanos(settings.maxSeconds());
       long passed = timed ? nanoClock.getAsLong() - startNanos : 0;
@@ -461,7 +464,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       outOfTime = true;
       of = attempt;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
     if (askedBefore) {
       giveUp(of, "the executor packed nothing in " + 2L * settings.maxSeconds() + " s", null);
@@ -570,24 +573,24 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   private boolean isOutOfTime() {
-    books.lock();
+    statistics.lock();
     try {
       return phase == Phase.COLLECTING
           && timed
           && nanoClock.getAsLong() - startNanos >= TimeUnit.SECONDS.toNanos(settings.maxSeconds());
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
   private ClosedStep pollClosedStep() {
-    books.lock();
+    statistics.lock();
     try {
       ClosedStep step = closedSteps.poll();
       waitingLives -= step == null ? 0 : step.lives().size();
       return step;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
@@ -626,7 +629,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       return;
     }
     int concurrent;
-    books.lock();
+    statistics.lock();
     try {
       if (of != attempt || phase != Phase.COLLECTING) {
         return;
@@ -635,7 +638,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       concurrent = concurrentSteps;
       forget();
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
     LifetimePlan made =
         LifetimePlan.of(LifetimePolicy.best(policies), List.copyOf(recentSteps), concurrent);
@@ -676,18 +679,18 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   private PlanListener publish(LifetimePlan made) {
-    books.lock();
+    statistics.lock();
     try {
       plan = listener == null ? made : null;
       return listener;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
-  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the books' lock only
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock of the statistics only
   private void done(int of) {
-    books.lock();
+    statistics.lock();
     try {
       if (of == attempt) {
         attempt++;
@@ -695,7 +698,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
         forget();
       }
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
   }
 
@@ -705,10 +708,10 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
    * @param what what went wrong
    * @param cause what was thrown, or null
    */
-  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the books' lock only
+  @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock of the statistics only
   private void giveUp(int of, String what, Throwable cause) {
     PlanListener bound;
-    books.lock();
+    statistics.lock();
     try {
       if (of != attempt || phase == Phase.DONE) {
         return;
@@ -722,7 +725,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       phase = Phase.GAVE_UP;
       bound = listener;
     } finally {
-      books.unlock();
+      statistics.unlock();
     }
     try {
       String reason = cause == null ? what : what + ": " + cause;
@@ -736,12 +739,12 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
         bound.onFailure(reason);
       }
     } catch (Throwable e) {
-      // No heap for the message, say: the books are as they should be.
+      // No heap for the message, say: the statistics are right.
       LOGGER.log(Level.DEBUG, "a failure could not be told", e);
     }
   }
 
-  /** Forgets what is collected. Under the books' lock. */
+  /** Forgets what is collected. Under the lock of the statistics. */
   private void forget() {
     openSteps.clear();
     innermost.clear();

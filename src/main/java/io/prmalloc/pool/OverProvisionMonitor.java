@@ -125,7 +125,7 @@ final class OverProvisionMonitor {
     usesBefore = new long[blocks.size()];
     for (int i = 0; i < usesBefore.length; i++) {
       long stamp = blocks.get(i).stamp();
-      usesBefore[i] = Block.useOf(stamp) - (Block.isOut(stamp) ? 1 : 0);
+      usesBefore[i] = Block.useOf(stamp) - (Block.isAllocated(stamp) ? 1 : 0);
     }
     statsBefore = pool.poolStats();
     sampledBytes = 0;
@@ -139,7 +139,7 @@ final class OverProvisionMonitor {
     idleBytes = Math.min(idleBytes, outside.idleBytes());
     for (PooledBlock block : blocks) {
       long stamp = block.stamp();
-      long bytes = Block.isOut(stamp) ? block.bytesIn(stamp) : -1;
+      long bytes = Block.isAllocated(stamp) ? block.bytesIn(stamp) : -1;
       if (bytes >= 0) {
         sampledBytes += bytes;
         sampledCapacity += block.capacityBytes();

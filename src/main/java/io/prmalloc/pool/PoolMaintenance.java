@@ -22,7 +22,7 @@ import java.util.SortedMap;
 final class PoolMaintenance implements IdleTrimmer.Target {
 
   private final TensorPoolAllocator pool;
-  private final PoolAccounting books;
+  private final PoolAccounting accounting;
   private final Maintenance.Target waste;
   private final Maintenance.Target stepArenas;
   private final Maintenance.Target decay;
@@ -42,14 +42,14 @@ final class PoolMaintenance implements IdleTrimmer.Target {
 
   PoolMaintenance(
       TensorPoolAllocator pool,
-      PoolAccounting books,
+      PoolAccounting accounting,
       PlannedSteps steps,
       SmallBlocks small,
       LiveHeap outside,
       Replanner replanner,
       TensorPoolBuilder builder) {
     this.pool = pool;
-    this.books = books;
+    this.accounting = accounting;
     this.starter = builder.maintenance();
     OverProvisionMonitor watch =
         new OverProvisionMonitor(builder.replanWhen(), pool, outside, replanner);
@@ -177,7 +177,7 @@ final class PoolMaintenance implements IdleTrimmer.Target {
 
   @Override
   public long changes() {
-    return books.changes();
+    return accounting.changes();
   }
 
   @Override

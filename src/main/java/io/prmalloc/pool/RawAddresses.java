@@ -128,7 +128,7 @@ final class RawAddresses {
     // end.
     long stamp = block.stamp();
     int header = block.headerBytes();
-    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
+    if (!Block.isAllocated(stamp) || header == 0 || address != block.startAddress() + header) {
       releaseElsewhere(address);
       return;
     }
@@ -155,7 +155,7 @@ final class RawAddresses {
     // The stamp comes first, as above: a block of the heap is placed anew for its next use.
     long stamp = block.stamp();
     int header = block.headerBytes();
-    if (!Block.isOut(stamp) || header == 0 || address != block.startAddress() + header) {
+    if (!Block.isAllocated(stamp) || header == 0 || address != block.startAddress() + header) {
       releaseElsewhere(address);
       return;
     }

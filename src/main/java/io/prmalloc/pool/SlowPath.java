@@ -34,7 +34,7 @@ final class SlowPath {
 
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
-  private final PoolAccounting books;
+  private final PoolAccounting accounting;
   private final ObserverRegistry watch;
   private final ImplicitSteps steps;
   private final Replanner replanner;
@@ -44,7 +44,7 @@ final class SlowPath {
   SlowPath(
       TensorPoolAllocator pool,
       SmallBlocks small,
-      PoolAccounting books,
+      PoolAccounting accounting,
       ObserverRegistry watch,
       ImplicitSteps steps,
       Replanner replanner,
@@ -52,7 +52,7 @@ final class SlowPath {
       Reclaim reclaim) {
     this.pool = pool;
     this.small = small;
-    this.books = books;
+    this.accounting = accounting;
     this.watch = watch;
     this.steps = steps;
     this.replanner = replanner;
@@ -173,7 +173,7 @@ final class SlowPath {
       }
     }
     // Of a raw address nobody sees the exception, so what is in use is not added up for it.
-    throw largeHeader > 0 ? last : last.forUser(bytes, books.bytesInUse());
+    throw largeHeader > 0 ? last : last.forUser(bytes, accounting.bytesInUse());
   }
 
   private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {

@@ -99,7 +99,7 @@ public final class TensorPoolAllocator implements Allocator {
   private volatile FreeIndex planned;
 
   private final LiveHeap outside;
-  private final PoolAccounting books;
+  private final PoolAccounting accounting;
   private final AllocationLog log = new AllocationLog();
   private final ObserverRegistry watch;
   private final RawAddresses raw;
@@ -152,7 +152,7 @@ public final class TensorPoolAllocator implements Allocator {
             new StepPool(this), watch, source, outside, executor, builder.stepSettings());
     // An address with no header of ours in front may be one that was logged, or of a step.
     this.raw = new RawAddresses(this, directory, this::closeElsewhere);
-    this.books =
+    this.accounting =
         new PoolAccounting(source, small, outside, steps, directory, this::countedBins, retired);
     CgroupCheck cgroup = new CgroupCheck(builder.cgroupLimit());
     memory.bytesLimit().ifPresent(most -> cgroup.check(most, "its limit of"));
@@ -176,9 +176,10 @@ public final class TensorPoolAllocator implements Allocator {
     Growth growth = new Growth(this, source, outside, replanner, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
     this.slowPath =
-        new SlowPath(this, small, books, watch, steps.implicit(), replanner, growth, reclaim);
+        new SlowPath(this, small, accounting, watch, steps.implicit(), replanner, growth, reclaim);
     outside.reclaimBy(reclaim::run);
-    this.maintenance = new PoolMaintenance(this, books, steps, small, outside, replanner, builder);
+    this.maintenance =
+        new PoolMaintenance(this, accounting, steps, small, outside, replanner, builder);
     begin(builder);
   }
 
@@ -412,34 +413,34 @@ public final class TensorPoolAllocator implements Allocator {
 
   @Override
   public long requestedSize(long address) {
-    return books.chunkAt(address).requestedBytes();
+    return accounting.chunkAt(address).requestedBytes();
   }
 
   @Override
   public long allocatedSize(long address) {
-    return books.chunkAt(address).allocatedBytes();
+    return accounting.chunkAt(address).allocatedBytes();
   }
 
   @Override
   public long allocationId(long address) {
-    return books.chunkAt(address).allocationId();
+    return accounting.chunkAt(address).allocationId();
   }
 
   @Override
   public long allocatedSizeSlow(long address) {
-    return books.usableBytesAt(address);
+    return accounting.usableBytesAt(address);
   }
 
   /** {@inheritDoc} While others allocate all the time, of several moments within the call. */
   @Override
   public AllocatorStats stats() {
-    return books.stats();
+    return accounting.stats();
   }
 
   /** {@inheritDoc} What {@link #poolStats} counts is not touched. */
   @Override
   public boolean clearStats() {
-    books.clearStats();
+    accounting.clearStats();
     return true;
   }
 
@@ -475,7 +476,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** How well the pool serves. Costs a walk over its blocks. Threading: any thread. */
   public PoolStats poolStats() {
-    return books.poolStats(planner.packedSteps());
+    return accounting.poolStats(planner.packedSteps());
   }
 
   /**
@@ -519,7 +520,7 @@ public final class TensorPoolAllocator implements Allocator {
    * also when the pool is closed.
    */
   public PoolSnapshot snapshot() {
-    return books.snapshot(
+    return accounting.snapshot(
         planner, replanner, engine.map(Supplier::get), maintenance.planStoreCounts());
   }
 
@@ -583,7 +584,7 @@ public final class TensorPoolAllocator implements Allocator {
     try {
       if (!closed && (!retired.tryFreeAll() || !Retirable.retireAll(parts()))) {
         watch.stillInUse();
-        throw books.stillInUse();
+        throw accounting.stillInUse();
       }
       release();
     } finally {

@@ -162,7 +162,7 @@ public final class Buffer implements Retirable {
     long[] before = new long[blocks.length];
     for (int i = 0; i < before.length; i++) {
       long stamp = blocks[i].stamp();
-      before[i] = Block.useOf(stamp) - (Block.isOut(stamp) ? 1 : 0);
+      before[i] = Block.useOf(stamp) - (Block.isAllocated(stamp) ? 1 : 0);
     }
     usesBeforeClear = before;
     for (PooledBlock block : blocks) {
@@ -219,7 +219,7 @@ public final class Buffer implements Retirable {
   /** Closes the handles on blocks that are still out, and lets none out again. */
   void revokeAll() {
     for (PooledBlock block : blocks) {
-      while (!block.claim() && PooledBlock.isOut(block.stamp())) {
+      while (!block.claim() && PooledBlock.isAllocated(block.stamp())) {
         block.revoke();
       }
     }

@@ -265,8 +265,8 @@ public abstract class Block extends CacheLinePadding {
   // What the state says.
 
   /**
-   * The stamp of the current use, or, while the block is not allocated, one that {@link #isOut}
-   * denies.
+   * The stamp of the current use, or, while the block is not allocated, one that {@link
+   * #isAllocated} denies.
    *
    * <p>Threading: any thread; true of the moment of the call.
    */
@@ -275,7 +275,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /** Whether a stamp is one of a use. Threading: any thread. */
-  public static boolean isOut(long stamp) {
+  public static boolean isAllocated(long stamp) {
     return (stamp & ALLOCATED) != 0;
   }
 
@@ -291,7 +291,7 @@ public abstract class Block extends CacheLinePadding {
 
   /** Whether the block is allocated. Threading: any thread; true of the moment of the call. */
   public final boolean isLive() {
-    return isOut(stamp());
+    return isAllocated(stamp());
   }
 
   public final boolean isLive(long stamp) {
@@ -365,7 +365,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean revoke() {
     long stamp = stamp();
-    return isOut(stamp)
+    return isAllocated(stamp)
         && change(stamp, (useOf(stamp) << USE_SHIFT) | (stamp & CONFINED) | CLAIMED);
   }
 
@@ -497,7 +497,7 @@ public abstract class Block extends CacheLinePadding {
   public final long bytesInUse() {
     while (true) {
       long stamp = stamp();
-      if (!isOut(stamp)) {
+      if (!isAllocated(stamp)) {
         return 0;
       }
       long bytes = bytesIn(stamp);
@@ -518,7 +518,7 @@ public abstract class Block extends CacheLinePadding {
   public final long bytesIn(long stamp) {
     int bytes = sizeBytes();
     VarHandle.acquireFence();
-    return isOut(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
+    return isAllocated(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
   }
 
   /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
@@ -756,7 +756,7 @@ public abstract class Block extends CacheLinePadding {
    * @param headerBytes distance from the block's first byte to the user's
    */
   public final void abandon(long bytes, int headerBytes) {
-    if (!isOut(state)) {
+    if (!isAllocated(state)) {
       // Without isolation: nobody has written to it.
       extent = extentOf(seen(bytes), headerBytes);
       publish(allocated(state));
@@ -899,7 +899,7 @@ public abstract class Block extends CacheLinePadding {
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {
-    return isOut(stamp) && end(stamp);
+    return isAllocated(stamp) && end(stamp);
   }
 
   /**

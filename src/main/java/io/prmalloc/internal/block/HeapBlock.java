@@ -32,7 +32,7 @@ public final class HeapBlock extends Block {
   private Object container;
   private Object ticket;
 
-  // The books of a RegionHeap, under its lock.
+  // The accounting of a RegionHeap, under its lock.
   public HeapBlock previous;
   public HeapBlock next;
   public long rawAddress;

@@ -18,7 +18,7 @@ public final class PoolCounts {
 
   public void add(Block block) {
     long stamp = block.stamp();
-    while (Block.isOut(stamp)) {
+    while (Block.isAllocated(stamp)) {
       long bytes = block.bytesIn(stamp);
       if (bytes >= 0) {
         liveBlocks++;

@@ -42,7 +42,7 @@ public final class Maintenance {
     }
 
     private Thread newThread(Runnable work) {
-      Thread made = new Thread(work, "prmalloc-upkeep");
+      Thread made = new Thread(work, "prmalloc-maintenance");
       made.setDaemon(true);
       // It may outlive the pool that was first, and must not keep what that one's maker loads from.
       made.setContextClassLoader(Maintenance.class.getClassLoader());

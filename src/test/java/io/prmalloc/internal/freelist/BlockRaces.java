@@ -286,7 +286,7 @@ public final class BlockRaces {
 
     @Actor
     public void look(II_Result result) {
-      if (Block.isOut(block.stamp())) {
+      if (Block.isAllocated(block.stamp())) {
         result.r1 = block.sizeBytes();
         result.r2 = block.headerBytes();
       }
