@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What a user types for a graph: the path of a JSON file, of a model of TensorFlow Lite or of an
@@ -48,13 +49,16 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
    * @throws UncheckedIOException as {@link #readModel}
    */
   public Graph read() {
-    GraphModel model = readModel();
+    return graphOf(readModel());
+  }
+
+  private Graph graphOf(GraphModel model) {
     return subgraph == null ? model.whole() : model.parts().get(subgraph).graph();
   }
 
   /**
-   * What is to be said of a graph that can be read and yet is not all there was: a model whose
-   * shapes are open. Reads it again.
+   * What is to be said of a graph that is read as a trace, and yet is not all there was: a model
+   * whose shapes are open, or whose offline plan cannot be kept. Reads it again.
    *
    * <p>Threading: any thread.
    *
@@ -67,14 +71,22 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
     if (text.startsWith(SAMPLE) || !isModel(Path.of(text))) {
       return Optional.empty();
     }
-    return warning(readModel());
+    GraphModel model = readModel();
+    Optional<String> overlap =
+        TensorLifetimes.overlap(graphOf(model))
+            .map(what -> "its offline plan is not kept: " + what + "; `arena` keeps it");
+    return warning(Stream.concat(model.warnings().stream(), overlap.stream()).toList());
   }
 
   /** As {@link #warning()}, of what {@link #readModel} answered. Threading: any thread. */
   public Optional<String> warning(GraphModel model) {
-    return model.warnings().isEmpty()
+    return warning(model.warnings());
+  }
+
+  private Optional<String> warning(List<String> warnings) {
+    return warnings.isEmpty()
         ? Optional.empty()
-        : Optional.of(text + ": " + String.join("; ", model.warnings()));
+        : Optional.of(text + ": " + String.join("; ", warnings));
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.prmalloc.trace;
 
 import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.ShapedUsageRecord;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
@@ -133,12 +134,37 @@ public final class TensorLifetimes {
       Map.Entry<Integer, TensorUsageRecord> tensor, Graph graph) {
     long offset = graph.tensors().get(tensor.getKey()).fixedOffset();
     TensorUsageRecord record = tensor.getValue();
-    return offset < 0 ? record : record.with(record.constraints().withOffset(offset));
+    return offset == Graph.ANYWHERE ? record : record.with(record.constraints().withOffset(offset));
+  }
+
+  /**
+   * Why the fixed offsets of a graph cannot be kept: engines with an offline plan may let tensors
+   * that are alive at the same time share bytes, as where an operator works in place.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return empty if they can, or there are none
+   */
+  static Optional<String> overlap(Graph graph) {
+    return overlap(graph, graph.usageRecords(ArenaOptions.DEFAULT));
+  }
+
+  private static Optional<String> overlap(Graph graph, Map<Integer, TensorUsageRecord> records) {
+    List<Integer> fixed =
+        records.keySet().stream()
+            .filter(index -> graph.tensors().get(index).fixedOffset() != Graph.ANYWHERE)
+            .toList();
+    List<TensorUsageRecord> some = fixed.stream().map(records::get).toList();
+    long[] offsets =
+        fixed.stream().mapToLong(index -> graph.tensors().get(index).fixedOffset()).toArray();
+    return PlanValidator.fault(
+        some, OffsetsAssignment.of(some, offsets, 1), i -> String.valueOf(fixed.get(i)));
   }
 
   /**
    * The tensors of a graph that live in the arena, as its nodes run in order; an id is the tensor's
-   * index, a node is a task.
+   * index, a node is a task. Fixed offsets stay, unless tensors overlap by them: then all tensors
+   * may lie anywhere.
    *
    * <p>Threading: any thread.
    *
@@ -146,6 +172,7 @@ public final class TensorLifetimes {
    */
   public static TensorLifetimes of(String name, Graph graph) {
     Map<Integer, TensorUsageRecord> records = graph.usageRecords(ArenaOptions.DEFAULT);
+    boolean fixed = overlap(graph, records).isEmpty();
     List<String> ids = records.keySet().stream().map(String::valueOf).toList();
     List<String> labels =
         records.keySet().stream()
@@ -161,7 +188,9 @@ public final class TensorLifetimes {
         name,
         ids,
         labels,
-        records.entrySet().stream().map(tensor -> fixed(tensor, graph)).toList(),
+        records.entrySet().stream()
+            .map(tensor -> fixed ? fixed(tensor, graph) : tensor.getValue())
+            .toList(),
         List.of(),
         records.keySet().stream().map(index -> uses.getOrDefault(index, 0L)).toList(),
         null);

@@ -105,6 +105,34 @@ class GraphInputsTest {
         Outcome.of("arena", "sample:mobilenet").err());
   }
 
+  private String offline(int first, int second) throws IOException {
+    byte[] model = TfliteWriter.offline(first, second);
+    return Files.write(directory.resolve("offline.tflite"), model).toString();
+  }
+
+  @Test
+  void shouldPlanAroundAnOfflinePlanUnlessItsTensorsOverlap() throws IOException {
+    Outcome kept = Outcome.of("plan", offline(64, 0), "--strategy=exact", "--json");
+    assertEquals("", kept.err());
+    assertEquals(128, total(kept));
+
+    String file = offline(0, 0);
+    Outcome anew = Outcome.of("plan", file, "--strategy=exact", "--json");
+    assertEquals(
+        "prmalloc: warning: "
+            + file
+            + ": its offline plan is not kept: tensors 0 and 1 are both alive in task 0 and share"
+            + " bytes from offset 0; `arena` keeps it\n",
+        anew.err());
+    assertEquals(96, total(anew));
+    assertEquals("", Outcome.of("arena", file).err());
+  }
+
+  private static long total(Outcome plan) throws IOException {
+    assertEquals(0, plan.exitCode(), plan.err());
+    return new ObjectMapper().readTree(plan.out()).get("results").get(0).get("totalBytes").asLong();
+  }
+
   private String onnx() throws IOException {
     byte[] model =
         OnnxWriter.model(

@@ -73,6 +73,17 @@ public final class TfliteWriter {
         .finish();
   }
 
+  /** An operator from 64 bytes to 32, with the offsets that an offline plan gave them. */
+  public static byte[] offline(int first, int second) {
+    return new TfliteWriter()
+        .tensor("a", ElementType.INT8, 0, 64)
+        .tensor("b", ElementType.INT8, 0, 32)
+        .operator(new int[] {0}, new int[] {1})
+        .endSubgraph(new int[] {0}, new int[] {1})
+        .metadata("OfflineMemoryAllocation", 0, 1, 2, first, second)
+        .finish();
+  }
+
   /** A model of one operator whose input, {@code audio:0}, is of the shape -1x4, 16 bytes a row. */
   public static byte[] open() {
     return new TfliteWriter()
