@@ -59,7 +59,7 @@ public final class SwapPage {
         json.writeString(transfer.tensor());
       }
       json.writeEndArray();
-      writeNumbers(json, "isAllocated", transfers, transfer -> transfer.out() ? 1 : 0);
+      writeNumbers(json, "isOut", transfers, transfer -> transfer.out() ? 1 : 0);
       writeNumbers(json, "bytes", transfers, Timeline.Transfer::bytes);
       writeNumbers(json, "diskStart", transfers, Timeline.Transfer::startMillis);
       writeNumbers(json, "diskEnd", transfers, Timeline.Transfer::endMillis);
