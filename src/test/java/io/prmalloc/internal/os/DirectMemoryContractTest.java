@@ -36,8 +36,9 @@ abstract class DirectMemoryContractTest {
   }
 
   @Test
-  void shouldTellWhatIsLeftOfTheLimitWhenMemoryIsTakenAndFreed() {
+  void shouldTellWhatIsLeftOfTheLimitWhenMemoryIsTakenAndFreed() throws InterruptedException {
     DirectMemory memory = memory();
+    EarlierTests.awaitTheirMemory();
     long before = memory.bytesAvailable();
     assertTrue(before <= DirectMemory.maxBytes(), before + " bytes");
     DirectMemory.Piece piece = memory.allocate(1, 1 << 20);
@@ -47,9 +48,10 @@ abstract class DirectMemoryContractTest {
   }
 
   @Test
-  void shouldGiveMemoryBackAtOnceWhenFreed() {
+  void shouldGiveMemoryBackAtOnceWhenFreed() throws InterruptedException {
     DirectMemory memory = memory();
     assumeTrue(OperatingSystem.residentBytes() > 0, "resident memory is not told here");
+    EarlierTests.awaitTheirMemory();
     long bytes = 256L << 20;
     long before = OperatingSystem.residentBytes();
     DirectMemory.Piece piece = memory.allocate(64, bytes);

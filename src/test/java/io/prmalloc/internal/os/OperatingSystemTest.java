@@ -95,8 +95,9 @@ class OperatingSystemTest {
   }
 
   @Test
-  void shouldSeeResidentMemoryRiseAndFallWhenMappedAndFreed() {
+  void shouldSeeResidentMemoryRiseAndFallWhenMappedAndFreed() throws InterruptedException {
     assumeTrue(Natives.calls() instanceof JnaCalls, "needs mmap");
+    EarlierTests.awaitTheirMemory();
     long before = OperatingSystem.residentBytes();
     MappedRegion region = MappedRegion.map(1, 256 * MIB, HugePages.OFF, Prefault.TOUCH);
     long during = OperatingSystem.residentBytes();
