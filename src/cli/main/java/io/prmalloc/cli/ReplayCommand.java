@@ -229,6 +229,14 @@ final class ReplayCommand implements Callable<Integer> {
   private Double planningSeconds;
 
   @Option(
+      names = "--settle",
+      paramLabel = "SECONDS",
+      description =
+          "For how long steps run twice before they are measured, so that the JIT compiles what they"
+              + " need: without writing, then as measured; from 0. Default: 1.")
+  private Double settleSeconds;
+
+  @Option(
       names = "--report",
       paramLabel = "FILE",
       description =
@@ -288,10 +296,19 @@ final class ReplayCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           "--shift " + shifts.get(0).text() + " cannot be combined with " + varies.get());
     }
+    boolean asItWas =
+        steps == null && threads == null && shifts.isEmpty() && input.trace().isRecording();
+    if (settleSeconds != null && (varies.isPresent() || asItWas || !shifts.isEmpty())) {
+      throw new IllegalArgumentException(
+          "--settle "
+              + settleSeconds
+              + " means nothing where cold steps are measured too: with --vary, --shapes, --shift,"
+              + " several INPUTs or a recording as it was");
+    }
     if (varies.isPresent()) {
       return vary(options);
     }
-    if (steps == null && threads == null && shifts.isEmpty() && input.trace().isRecording()) {
+    if (asItWas) {
       return replayAsItWas(options);
     }
     Trace trace;
@@ -306,7 +323,7 @@ final class ReplayCommand implements Callable<Integer> {
     if (!shifts.isEmpty()) {
       return shift(trace, options);
     }
-    Replayer replayer = new Replayer(trace, options);
+    Replayer replayer = new Replayer(trace, options, settle());
     List<ReplayRun> runs = new ArrayList<>();
     for (ReplayAllocator allocator : chosen()) {
       try (ReplayProgress progress = TerminalProgress.create()) {
@@ -366,6 +383,12 @@ final class ReplayCommand implements Callable<Integer> {
       }
     }
     return print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  private Duration settle() {
+    return settleSeconds == null
+        ? Replayer.SETTLE
+        : Duration.ofNanos(Math.round(settleSeconds * 1e9));
   }
 
   private Optional<Duration> planningTime() {

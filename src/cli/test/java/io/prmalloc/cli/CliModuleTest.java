@@ -65,7 +65,13 @@ class CliModuleTest {
   @Test
   void shouldReplayInProcessesOfItsOwnWhenItIsAModule() throws Exception {
     ChildJvm.Result result =
-        run("replay", "sample:mobilenet", "--steps=20", "--allocator=pool,netty", "--json");
+        run(
+            "replay",
+            "sample:mobilenet",
+            "--steps=20",
+            "--settle=0",
+            "--allocator=pool,netty",
+            "--json");
 
     assertEquals(0, result.exitCode(), result.output() + result.errors());
     assertEquals(2, new ObjectMapper().readTree(result.output()).get("runs").size());

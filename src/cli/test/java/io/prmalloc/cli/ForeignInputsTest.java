@@ -34,7 +34,7 @@ class ForeignInputsTest {
             "plan --strategy greedy-by-size --kind offsets --json",
             "simulate --json",
             "learn --steps 2 --json",
-            "replay --steps 2 --warmup-steps 2 --touch none --api handle --allocator malloc --json")
+            "replay --steps 2 --settle 0 --warmup-steps 2 --touch none --api handle --allocator malloc --json")
         .flatMap(
             command ->
                 Stream.of(

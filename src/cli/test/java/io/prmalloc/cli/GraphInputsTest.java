@@ -65,7 +65,7 @@ class GraphInputsTest {
 
     assertEquals(
         MOBILENET_V2_BYTES,
-        json("replay", file, "--steps=1", "--allocator=malloc", "--json")
+        json("replay", file, "--steps=1", "--settle=0", "--allocator=malloc", "--json")
             .get("lowerBoundBytes")
             .asLong());
     assertEquals(2, json("learn", file, "--steps=2", "--json").get("steps").asInt());
@@ -184,7 +184,14 @@ class GraphInputsTest {
     assertEquals(load, new ObjectMapper().readTree(arena.out()).get("lowerBoundBytes").asLong());
     for (List<String> words :
         List.of(
-            List.of("replay", file, "--shape=n=8", "--steps=1", "--allocator=malloc", "--json"),
+            List.of(
+                "replay",
+                file,
+                "--shape=n=8",
+                "--steps=1",
+                "--settle=0",
+                "--allocator=malloc",
+                "--json"),
             List.of("learn", file, "--shape=n=8", "--steps=2", "--json"),
             List.of("simulate", file, "--shape=n=8", "--json"))) {
       Outcome outcome = Outcome.of(words.toArray(new String[0]));

@@ -146,6 +146,7 @@ class MainTest {
             "replay",
             "sample:mobilenet",
             "--steps=10",
+            "--settle=0",
             "--touch=page",
             "--allocator=pool,malloc",
             "--json");
@@ -184,7 +185,8 @@ class MainTest {
 
   @Test
   void shouldPrintATableWhenReplayingWithoutJson() {
-    Outcome outcome = run("replay", "sample:mobilenet", "--steps=5", "--allocator", "MALLOC");
+    Outcome outcome =
+        run("replay", "sample:mobilenet", "--steps=5", "--settle=0", "--allocator", "MALLOC");
 
     assertEquals(0, outcome.exitCode);
     assertEquals("", outcome.err);
@@ -209,6 +211,7 @@ class MainTest {
                 "replay",
                 "sample:mobilenet",
                 "--steps=1",
+                "--settle=0",
                 "--allocator=direct",
                 "--json")
             .redirectOutput(out.toFile())

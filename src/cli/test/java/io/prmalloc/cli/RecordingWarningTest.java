@@ -24,7 +24,8 @@ class RecordingWarningTest {
   private static final String LEARN = "learn --steps 2";
   private static final String PLAN = "plan --strategy greedy-by-size";
   private static final String SIMULATE = "simulate";
-  private static final String REPLAY = "replay --steps 2 --warmup-steps 2 --allocator cpu";
+  private static final String REPLAY =
+      "replay --steps 2 --settle 0 --warmup-steps 2 --allocator cpu";
 
   @TempDir private Path directory;
 

@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code replay} shows of plans. */
 class ReplayPlansTest {
@@ -24,13 +26,14 @@ class ReplayPlansTest {
   }
 
   private static JsonNode replayInput(String input, String... options) throws IOException {
-    String[] args = new String[options.length + 5];
+    String[] args = new String[options.length + 6];
     args[0] = "replay";
     args[1] = input;
     args[2] = "--steps=3";
     args[3] = "--json";
     args[4] = "--touch=none";
-    System.arraycopy(options, 0, args, 5, options.length);
+    args[5] = "--settle=0";
+    System.arraycopy(options, 0, args, 6, options.length);
     Outcome outcome = Outcome.of(args);
     assertEquals("", outcome.err());
     assertEquals(0, outcome.exitCode());
@@ -123,5 +126,24 @@ class ReplayPlansTest {
     Outcome bad = Outcome.of("replay", "sample:mobilenet", "--api=handle", "--planning-time=-1");
     assertEquals(2, bad.exitCode());
     assertEquals("prmalloc: stepPlanningTime PT-1S is negative; the least is 0\n", bad.err());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--settle=-1|settle PT-1S is negative; the least is 0",
+        "--settle=x|Invalid value for option '--settle': 'x' is not a double"
+            + " (see `prmalloc replay --help`)",
+        "--settle=0 --vary=1|--settle 0.0 means nothing where cold steps are measured too: with"
+            + " --vary, --shapes, --shift, several INPUTs or a recording as it was",
+        "--settle=0 --shift=sample:mobilenet|--settle 0.0 means nothing where cold steps are"
+            + " measured too: with --vary, --shapes, --shift, several INPUTs or a recording as it"
+            + " was",
+      })
+  void shouldRefuseToSettleWhenItMeansNothing(String words, String complaint) {
+    Outcome bad = Outcome.of(("replay sample:mobilenet " + words).split(" ", -1));
+    assertEquals("prmalloc: " + complaint + "\n", bad.err());
+    assertEquals(2, bad.exitCode());
   }
 }

@@ -10,6 +10,7 @@ import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.replay.lane.ReplayTarget;
 import io.prmalloc.trace.replay.lane.ThreadUsage;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -42,7 +43,9 @@ public final class Replayer {
   public static final long MAX_TENSOR_BYTES =
       MemoryRegion.MAX_BYTES - 2 * Allocator.DEFAULT_ALIGNMENT;
 
-  private static final long SETTLE_NANOS = 1_000_000_000;
+  /** How long each part of settling goes on unless somebody says otherwise. */
+  public static final Duration SETTLE = Duration.ofSeconds(1);
+
   private static final long PROGRESS_MILLIS = 200;
 
   private final Trace trace;
@@ -54,17 +57,18 @@ public final class Replayer {
    *
    * @param trace the step to run
    * @param options how to run it
-   * @throws IllegalArgumentException if a tensor is over {@link #MAX_TENSOR_BYTES}
+   * @param settle how long each of the two parts of settling goes on; 0 where it does not matter
+   *     how fast the steps are
+   * @throws IllegalArgumentException if a tensor is over {@link #MAX_TENSOR_BYTES}, or {@code
+   *     settle} is negative
    * @throws IllegalStateException if the options need addresses and this JVM cannot tell them; the
    *     message holds the flag that helps
    */
-  public Replayer(Trace trace, ReplayOptions options) {
-    this(trace, options, SETTLE_NANOS);
-  }
-
-  /** For those who care for what happens and not for how fast. */
-  Replayer(Trace trace, ReplayOptions options, long settleNanos) {
-    this.settleNanos = settleNanos;
+  public Replayer(Trace trace, ReplayOptions options, Duration settle) {
+    if (settle.isNegative()) {
+      throw new IllegalArgumentException("settle " + settle + " is negative; the least is 0");
+    }
+    this.settleNanos = settle.toNanos();
     this.trace = Objects.requireNonNull(trace, "trace");
     this.options = Objects.requireNonNull(options, "options");
     check(trace, options);

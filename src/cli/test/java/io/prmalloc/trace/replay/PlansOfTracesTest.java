@@ -28,7 +28,7 @@ class PlansOfTracesTest {
 
   private static ReplayRun.Measured replay(Trace trace, ReplayAllocator allocator)
       throws InterruptedException {
-    ReplayRun run = new Replayer(trace, OPTIONS, 0).run(allocator, null);
+    ReplayRun run = new Replayer(trace, OPTIONS, Duration.ZERO).run(allocator, null);
     assertTrue(run.measured().isPresent(), () -> run.toString());
     return run.measured().get();
   }

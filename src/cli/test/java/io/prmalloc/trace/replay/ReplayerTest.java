@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Memory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class ReplayerTest {
 
-  private static final long NO_SETTLING = 0;
+  private static final Duration NO_SETTLING = Duration.ZERO;
 
   /** Small, planned and empty tensors, and an odd size, overlapping. */
   private static final Trace TRACE =
@@ -228,7 +229,8 @@ class ReplayerTest {
 
     IllegalArgumentException refused =
         assertThrows(
-            IllegalArgumentException.class, () -> new Replayer(trace, ReplayOptions.DEFAULT));
+            IllegalArgumentException.class,
+            () -> new Replayer(trace, ReplayOptions.DEFAULT, NO_SETTLING));
 
     assertEquals(
         "t: tensor x of 2147483520 bytes exceeds 2147483519, the most that can be replayed",
