@@ -86,7 +86,7 @@ class MemoryStrategyTest {
   void shouldAgreeWithThePlainRuleWhenLivesAreRandom(MemoryStrategy strategy) {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < 60; round++) {
       List<TensorUsageRecord> records =
           Records.random(random, random.nextInt(40), 1 + random.nextInt(30), 1 + random.nextInt(9));
       String what = "seed " + seed + ", round " + round + ": " + records;
@@ -107,7 +107,7 @@ class MemoryStrategyTest {
   @ParameterizedTest
   @EnumSource(value = MemoryStrategy.class, mode = EnumSource.Mode.EXCLUDE, names = "MIN_COST_FLOW")
   void shouldAgreeWithThePlainRuleWhenManyLiveAtOnce(MemoryStrategy strategy) {
-    for (int seed = 0; seed < 60; seed++) {
+    for (int seed = 0; seed < 20; seed++) {
       List<TensorUsageRecord> records =
           Records.random(new Random(seed), 120, 1 + seed % 5, 1 + seed % 3);
 
@@ -122,7 +122,7 @@ class MemoryStrategyTest {
       value = MemoryStrategy.class,
       names = {"GREEDY_BY_SIZE", "GREEDY_BEST"})
   void shouldAgreeWithThePlainRuleWhenObjectsAreEquallyNear(MemoryStrategy strategy) {
-    for (int seed = 0; seed < 200; seed++) {
+    for (int seed = 0; seed < 60; seed++) {
       Random random = new Random(seed);
       int tasks = 20 + random.nextInt(150);
       int longest = 1 + random.nextInt(12);
@@ -215,7 +215,7 @@ class MemoryStrategyTest {
   void shouldAgreeWithThePlainRuleWhenReallocating() {
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < 60; round++) {
       int count = random.nextInt(30);
       List<TensorUsageRecord> records = Records.random(random, count, 20, 5);
       List<List<Integer>> followers = new ArrayList<>();

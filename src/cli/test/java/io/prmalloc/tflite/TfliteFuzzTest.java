@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
  */
 class TfliteFuzzTest {
 
-  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 50_000);
+  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 15_000);
 
   /** What loading classes may cost whoever needs them first. */
   private static final long LOADING_BYTES = 4 << 20;

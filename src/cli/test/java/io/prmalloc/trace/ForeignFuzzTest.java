@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class ForeignFuzzTest {
 
-  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 50_000) / 50;
+  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 20_000) / 50;
 
   /** What loading classes and buffers of streams take. */
   private static final long LEAST_BYTES = 4 << 20;

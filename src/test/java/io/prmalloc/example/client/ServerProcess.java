@@ -34,7 +34,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * @param more options of {@link ServerMain}, and system properties
+   * @param more options of {@link ServerMain}, system properties, and -XX flags of the JVM
    */
   public ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
     List<String> command = new ArrayList<>();
@@ -46,14 +46,14 @@ public final class ServerProcess implements AutoCloseable {
     if (Runtime.version().feature() >= 24) {
       command.add("--enable-native-access=ALL-UNNAMED");
     }
-    more.stream().filter(ServerProcess::isProperty).forEach(command::add);
+    more.stream().filter(ServerProcess::isFlag).forEach(command::add);
     command.addAll(
         List.of(
             ServerMain.class.getName(),
             "--port=0",
             "--workers=" + workers,
             "--allocator=" + memory.name().toLowerCase(Locale.ROOT)));
-    more.stream().filter(option -> !isProperty(option)).forEach(command::add);
+    more.stream().filter(option -> !isFlag(option)).forEach(command::add);
     process = new ProcessBuilder(command).start();
     Thread errors = new Thread(this::passErrorsOn, "server-errors");
     errors.setDaemon(true);
@@ -77,8 +77,8 @@ public final class ServerProcess implements AutoCloseable {
     }
   }
 
-  private static boolean isProperty(String option) {
-    return option.startsWith("-D");
+  private static boolean isFlag(String option) {
+    return option.startsWith("-D") || option.startsWith("-XX:");
   }
 
   public URI address() {

@@ -8,7 +8,8 @@ import java.util.List;
 
 /**
  * A JVM of its own for what this one cannot show: life without the flag, other limits, a broken
- * JNA. Same Java and class path as this one, none of its flags.
+ * JNA. Same Java and class path as this one, none of its flags. It compiles with C1 and collects
+ * with one thread, which starts and ends sooner, unless {@link #withC2} is called.
  */
 public final class ChildJvm {
 
@@ -19,6 +20,7 @@ public final class ChildJvm {
   private final List<String> prefix = new ArrayList<>();
   private final List<String> flags = new ArrayList<>();
   private boolean inDirectory;
+  private boolean withC2;
 
   /**
    * @param directory where the child's output is kept while it runs
@@ -36,6 +38,12 @@ public final class ChildJvm {
   /** Lets the child run in the directory of its output, so that the files it leaves are there. */
   public ChildJvm inDirectory() {
     inDirectory = true;
+    return this;
+  }
+
+  /** Lets the child compile and collect as a JVM does by default. */
+  public ChildJvm withC2() {
+    withC2 = true;
     return this;
   }
 
@@ -67,6 +75,9 @@ public final class ChildJvm {
     List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xmx64m");
+    if (!withC2) {
+      command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    }
     command.addAll(flags);
     command.addAll(main);
     command.addAll(List.of(arguments));

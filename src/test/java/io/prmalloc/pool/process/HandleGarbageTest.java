@@ -20,6 +20,7 @@ class HandleGarbageTest {
   private void check(String warmUp, String work) throws IOException, InterruptedException {
     ChildJvm.Result result =
         new ChildJvm(directory)
+            .withC2()
             .flags(AgronaAccess.FLAG.split(" ", -1))
             // Code is used when it is compiled and not some time later: on a busy machine that
             // would be after the test.

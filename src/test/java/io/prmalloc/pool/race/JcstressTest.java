@@ -30,7 +30,7 @@ public class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =
-      "-m quick -c 2 -iters 1 -time 80 -strideSize 16 -strideCount 5";
+      "-m quick -c 2 -iters 1 -time 40 -strideSize 16 -strideCount 5";
 
   private static final Pattern COUNTS =
       Pattern.compile(
@@ -56,6 +56,7 @@ public class JcstressTest {
   private void runInOneJvm(List<String> arguments) throws Exception {
     ChildJvm.Result result =
         new ChildJvm(directory)
+            .withC2()
             .flags("-Xmx256m", "-XX:+UseSerialGC")
             .inDirectory()
             .run(JcstressMain.class, arguments.toArray(new String[0]));
@@ -68,6 +69,7 @@ public class JcstressTest {
   private void runInJvmsOfTheirOwn(List<String> arguments) throws Exception {
     ChildJvm.Result result =
         new ChildJvm(directory)
+            .withC2()
             .flags("-Xmx512m")
             .inDirectory()
             .run(Main.class, arguments.toArray(new String[0]));

@@ -17,7 +17,7 @@ class LincheckTest {
 
   private static final boolean IN_SHORT = System.getProperty("proof.lincheck.scenarios") == null;
   private static final String SCENARIOS = System.getProperty("proof.lincheck.scenarios", "2");
-  private static final String RUNS = System.getProperty("proof.lincheck.runs", "100");
+  private static final String RUNS = System.getProperty("proof.lincheck.runs", "50");
 
   @TempDir private Path directory;
 
@@ -26,10 +26,10 @@ class LincheckTest {
   void shouldLookAsIfInARowWhenThreadsWorkTogether(LincheckMain.Strategy strategy)
       throws Exception {
     ChildJvm child = new ChildJvm(directory);
-    if (IN_SHORT && strategy == LincheckMain.Strategy.MODEL_CHECKING) {
-      // One thread runs at a time, as it is told: how code is compiled changes nothing but that C2
-      // takes longer for the code that Lincheck makes than a short run takes with C1.
-      child.flags("-XX:TieredStopAtLevel=1");
+    // In model checking one thread runs at a time, as it is told: how code is compiled changes
+    // nothing but that C2 takes longer for the code that Lincheck makes than a short run with C1.
+    if (!IN_SHORT || strategy != LincheckMain.Strategy.MODEL_CHECKING) {
+      child.withC2();
     }
     ChildJvm.Result result =
         child
