@@ -27,6 +27,8 @@ public final class FleetMain implements Runnable {
   private static final String UNPOOLED = "prmalloc_requests_unpooled_total{pool=\"server\"}";
   private static final String PUBLISHED =
       "prmalloc_plan_store_total{pool=\"server\",result=\"published\"}";
+  private static final String UNAVAILABLE =
+      "prmalloc_plan_store_total{pool=\"server\",result=\"unavailable\"}";
   private static final String TAKEN = "prmalloc_plan_store_total{pool=\"server\",result=\"taken\"}";
   private static final int REPLICAS = 3;
 
@@ -119,13 +121,20 @@ public final class FleetMain implements Runnable {
     Map<String, Double> now = server.metrics();
     try (LoadClient client = new LoadClient(server.address())) {
       long start = System.nanoTime();
-      while (sent < requests || firstHit == 0 || (publishes && now.get(PUBLISHED) == 0)) {
+      // A store that is not new may have a plan for the first one, too.
+      while (sent < requests
+          || firstHit == 0
+          || (publishes && now.get(PUBLISHED) + now.get(TAKEN) == 0)) {
         if (client.send(request).status() != 200) {
           throw new IllegalStateException("the server refused request " + (sent + 1));
         }
         sent++;
         double millis = (System.nanoTime() - start) / 1e6;
         now = server.metrics();
+        if (now.get(UNAVAILABLE) > 0) {
+          throw new IllegalStateException(
+              "the plan store is not available; the server's log above says why");
+        }
         if (firstHit == 0 && now.get(HITS) > 0) {
           firstHit = sent;
           firstHitMillis = millis;

@@ -29,7 +29,26 @@ class FleetTest {
 
   @Test
   void shouldHitFromTheFirstRequestWhenPlansAreInADirectory(@TempDir Path plans) {
-    shouldHitFromTheFirstRequest("--plan-store=" + plans, "--requests=5", "--start-step=5");
+    String[] arguments = {"--plan-store=" + plans, "--requests=5", "--start-step=5"};
+    shouldHitFromTheFirstRequest(arguments);
+
+    // A store that has a plan before serves all of them.
+    CommandLine again = FleetMain.commandLine();
+    assertEquals(0, again.execute(arguments));
+    for (Replica warm : again.<FleetMain>getCommand().replicas()) {
+      assertEquals(1, warm.firstHit(), warm::toString);
+    }
+  }
+
+  @Test
+  void shouldEndWhenTheStoreIsNotThere(@TempDir Path directory) {
+    CommandLine fleet = FleetMain.commandLine();
+    fleet.setExecutionExceptionHandler(
+        (e, command, result) -> {
+          assertTrue(e.getMessage().startsWith("the plan store is not available"), e::toString);
+          return 3;
+        });
+    assertEquals(3, fleet.execute("--plan-store=" + directory.resolve("absent")));
   }
 
   /** In Redis, where that is installed. */
