@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Holds the arrows between packages, and what each may use from outside. */
+/** Checks which package may depend on which, and what each may use from outside. */
 @AnalyzeClasses(packages = "io.prmalloc", importOptions = DoNotIncludeTests.class)
 class ArchitectureTest {
 

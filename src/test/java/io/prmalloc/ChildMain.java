@@ -17,7 +17,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** What {@link NoFlagTest} runs in a JVM of its own; says {@code done} when all was right. */
+/**
+ * The program that {@link NoFlagTest} runs in a JVM of its own; prints {@code done} if all checks
+ * passed.
+ */
 final class ChildMain {
 
   private static final int JAVA = Runtime.version().feature();

@@ -15,7 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The core where nothing is on the class path but it, Agrona and JNA. */
+/** The core with nothing on the class path but itself, Agrona and JNA. */
 class CoreAloneTest {
 
   @TempDir private Path directory;

@@ -2,7 +2,7 @@ package io.prmalloc;
 
 import java.util.OptionalLong;
 
-/** Counts how often a sub-allocator says no. */
+/** A sub-allocator that counts how often it refuses a request. */
 public final class CountingSource implements SubAllocator {
 
   private final SubAllocator source;

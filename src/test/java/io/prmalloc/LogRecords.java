@@ -9,7 +9,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What a logger writes while this is open, with the level on. */
+/** Collects the records of a logger while it is open, with the level on. */
 public final class LogRecords implements AutoCloseable {
 
   // Held, or the level would be forgotten with the logger.

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Finds out which mallocs there are on this machine. Tests of one that is not here are skipped, and
+ * Finds the malloc libraries on this machine. Tests of a library that is absent are skipped, and
  * say why.
  *
  * <p>Threading: any thread.

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A module of somebody else's that requires ours, and nothing more on the module path. */
+/** A user's module that requires ours, with nothing more on the module path. */
 class ModulePathTest {
 
   private static final String SERVER =

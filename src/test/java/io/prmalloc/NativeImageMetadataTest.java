@@ -26,8 +26,8 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * The metadata for native images, by reading: what it names exists, and what the sources look up by
- * name is in it.
+ * The metadata for native images, checked without {@code native-image}: all that it names exists,
+ * and it has all that the sources look up by name.
  */
 class NativeImageMetadataTest {
 

@@ -9,9 +9,9 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
 /**
- * JNA's plain ways to open a library show what is in it to every library that comes later. Of a
- * malloc with operators new and delete that breaks an inference engine in the same process, at the
- * latest when the JVM ends; so nobody opens one so, tests included.
+ * No library is opened by JNA's plain methods, tests included. These make its symbols visible to
+ * every library that is loaded later. If a malloc library defines operators new and delete, that
+ * breaks an inference engine in the same process, at the latest when the JVM ends.
  */
 @AnalyzeClasses(packages = "io.prmalloc")
 class NativeLibrariesTest {

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Life in a JVM without our flag, without JNA, and with little memory. */
+/** The pool in a JVM without Agrona's flag, without JNA, and with little memory. */
 class NoFlagTest {
 
   @TempDir private Path directory;

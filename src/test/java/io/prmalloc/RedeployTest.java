@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Applications come and go in one JVM: nothing of ours keeps the class loader of one that ended.
+ * Deploys applications one after the other in one JVM: nothing of ours keeps the class loader of
+ * one that ended.
  */
 class RedeployTest {
 

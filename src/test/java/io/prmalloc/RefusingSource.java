@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * Refuses to take regions back as often as it is told, as its contract allows.
+ * A sub-allocator that refuses to take regions back a given number of times, as its contract
+ * allows.
  *
  * <p>Threading: any thread.
  */

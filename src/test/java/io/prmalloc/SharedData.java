@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Finds the reference data that lies beside the repository, in {@code shared/data} of a directory
- * above this one. Tests that need it are skipped where it is absent.
+ * Finds the reference data beside the repository, in {@code shared/data} of a directory above this
+ * one. Tests that need it are skipped where it is absent.
  *
  * <p>Threading: any thread.
  */

@@ -16,7 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** What every sub-allocator must do. */
+/** Tests that every sub-allocator must pass. */
 public abstract class SubAllocatorContractTest {
 
   private static final long MIB = 1 << 20;

@@ -12,7 +12,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What it takes to change an allocator for ours: the table in {@code docs/guide.md}. */
+/** The number of lines that a change to our allocator takes: the table in {@code docs/guide.md}. */
 class SwapLinesTest {
 
   private static final int MOST = 10;

@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Fills and checks whole buffers, some thousand bytes at a time: tests do it to many megabytes. */
+/**
+ * Fills and checks whole buffers, some thousand bytes at a time, since tests do it for many
+ * megabytes.
+ */
 public final class TestBytes {
 
   private static final int PIECE = 4096;

@@ -28,7 +28,9 @@ import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.arrow.vector.ipc.ArrowStreamWriter;
 import org.junit.jupiter.api.Test;
 
-/** The code on the page {@code docs/arrow.md}, and what Arrow's accounts make of our memory. */
+/**
+ * The code on the page {@code docs/arrow.md}, and what Arrow's accounting reports for our memory.
+ */
 class ArrowPageTest {
 
   private static final int ROWS = 50_000;

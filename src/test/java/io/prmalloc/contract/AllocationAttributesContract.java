@@ -23,8 +23,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every allocator must make of {@link AllocationAttributes}: the part of {@link
- * AllocatorContractTest} that is about waiting for memory and the log.
+ * Tests that every allocator must pass about {@link AllocationAttributes}: waiting for memory, and
+ * the log. A part of {@link AllocatorContractTest}.
  */
 abstract class AllocationAttributesContract extends AllocatorBooksContract {
 

@@ -27,7 +27,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
-/** What is said of attributes beyond the allocators' contract. */
+/** Tests of {@link AllocationAttributes} beyond the allocators' contract. */
 class AllocationAttributesTest {
 
   private static final AllocationAttributes DEFAULT = AllocationAttributes.DEFAULT;

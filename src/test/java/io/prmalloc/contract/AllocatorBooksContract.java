@@ -25,8 +25,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every allocator must know of its memory, and what it must do when there is none: the part of
- * {@link AllocatorContractTest} that is about statistics, limits and tracking.
+ * Tests that every allocator must pass about statistics, limits and tracking, and about requests
+ * for which there is no memory. A part of {@link AllocatorContractTest}.
  */
 abstract class AllocatorBooksContract {
 

@@ -28,7 +28,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
-/** What every allocator must do, whatever its memory comes from. */
+/** Tests that every allocator must pass, wherever its memory comes from. */
 public abstract class AllocatorContractTest extends AllocationAttributesContract {
 
   @Test

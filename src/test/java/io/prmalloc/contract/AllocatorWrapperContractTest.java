@@ -5,7 +5,7 @@ import io.prmalloc.AllocatorWrapper;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
 
-/** The wrapper changes nothing. */
+/** A wrapper that overrides nothing behaves as the allocator that it wraps. */
 class AllocatorWrapperContractTest extends AllocatorContractTest {
 
   @Override

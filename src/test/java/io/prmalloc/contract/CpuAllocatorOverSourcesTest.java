@@ -8,7 +8,10 @@ import io.prmalloc.SubAllocator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 
-/** The plain allocator over mallocs, and over memory that visitors are told of. */
+/**
+ * The contract for the plain allocator over several mallocs, and over a sub-allocator with region
+ * visitors.
+ */
 class CpuAllocatorOverSourcesTest {
 
   private abstract static class Cpu extends AllocatorContractTest {

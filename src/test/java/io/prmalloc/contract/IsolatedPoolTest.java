@@ -5,7 +5,7 @@ import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 import org.junit.jupiter.api.Nested;
 
-/** The pool whose users are kept apart does all that any allocator does. */
+/** The contract for a pool with isolation. */
 class IsolatedPoolTest {
 
   private static final Isolation ALL =

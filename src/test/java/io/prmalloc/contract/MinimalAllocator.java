@@ -4,7 +4,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 
-/** An allocator that leaves everything optional as it is, over one that does not. */
+/** An allocator that implements only the required methods, over one that implements all. */
 public final class MinimalAllocator implements Allocator {
 
   private final Allocator inner;

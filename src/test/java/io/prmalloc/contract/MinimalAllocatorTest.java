@@ -4,7 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
 
-/** What the interface's own methods make of an allocator with only the necessary ones. */
+/** The interface's default methods, on an allocator that implements only the required methods. */
 class MinimalAllocatorTest extends AllocatorContractTest {
 
   @Override

@@ -4,7 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorWrapper;
 import io.prmalloc.TrackingAllocator;
 
-/** A tracker that closes the allocator behind it, as the contract's tests expect. */
+/** A tracker whose close also closes the wrapped allocator, as the contract's tests expect. */
 public final class OwningTracker extends AllocatorWrapper {
 
   private final Allocator behind;

@@ -3,7 +3,7 @@ package io.prmalloc.contract;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 
-/** The same over mappings. */
+/** The contract for the pool when it serves from its plan, over mappings. */
 class PooledPoolOverMmapTest extends PooledPoolTest {
 
   @Override

@@ -14,7 +14,7 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The pool when it serves from its plan. */
+/** The contract for the pool when it serves from its plan. */
 public class PooledPoolTest extends AllocatorContractTest {
 
   Isolation isolation() {

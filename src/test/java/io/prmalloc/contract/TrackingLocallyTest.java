@@ -4,7 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
 
-/** A tracker that keeps the sizes, over an allocator that does not. */
+/** The contract for a tracker that keeps the sizes, over an allocator that does not. */
 class TrackingLocallyTest extends AllocatorContractTest {
 
   @Override

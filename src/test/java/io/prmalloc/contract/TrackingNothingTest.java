@@ -4,7 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
 
-/** A tracker that does not keep sizes, over an allocator that does not either. */
+/** The contract for a tracker that does not keep sizes, over an allocator that does not either. */
 class TrackingNothingTest extends AllocatorContractTest {
 
   @Override

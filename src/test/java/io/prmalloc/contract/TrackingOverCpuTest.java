@@ -4,7 +4,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.SubAllocator;
 
-/** A tracker over an allocator that tracks sizes itself. */
+/** The contract for a tracker over an allocator that tracks sizes itself. */
 class TrackingOverCpuTest extends AllocatorContractTest {
 
   @Override

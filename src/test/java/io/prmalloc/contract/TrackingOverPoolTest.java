@@ -3,7 +3,7 @@ package io.prmalloc.contract;
 import io.prmalloc.Allocator;
 import io.prmalloc.SubAllocator;
 
-/** A tracker over the pool when it serves from its plan. */
+/** The contract for a tracker over the pool when it serves from its plan. */
 class TrackingOverPoolTest extends PooledPoolTest {
 
   @Override

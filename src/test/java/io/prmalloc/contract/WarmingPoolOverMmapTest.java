@@ -3,7 +3,10 @@ package io.prmalloc.contract;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 
-/** The same over mappings. */
+/**
+ * The contract for the pool before it has a plan, with a step open so that every request is
+ * tracked, over mappings.
+ */
 class WarmingPoolOverMmapTest extends WarmingPoolTest {
 
   @Override

@@ -7,7 +7,10 @@ import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import io.prmalloc.pool.TensorPoolAllocator;
 
-/** The pool before it has a plan, with a step open so that every request is tracked. */
+/**
+ * The contract for the pool before it has a plan, with a step open so that every request is
+ * tracked.
+ */
 class WarmingPoolTest extends AllocatorContractTest {
 
   Isolation isolation() {

@@ -3,8 +3,9 @@ package io.prmalloc.djl;
 import ai.djl.engine.Engine;
 
 /**
- * DJL's engine for ONNX Runtime. It makes ONNX Runtime's environment, of which a process has one,
- * and refuses one that is there; so all tests that use ONNX Runtime in this process load it first.
+ * DJL's engine for ONNX Runtime. A process has one environment of ONNX Runtime. The engine makes
+ * it, and fails if it exists already, so all tests that use ONNX Runtime in this process load the
+ * engine first.
  */
 public final class OrtEngine {
 

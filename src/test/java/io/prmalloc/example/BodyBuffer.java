@@ -7,8 +7,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Bytes of a request that have come in, in pieces: what it holds follows what the client has sent,
- * whatever the client says that it will send.
+ * The received bytes of a request, in pieces. The memory that it holds follows what the client has
+ * sent, not the length that the client announced.
  *
  * <p>Threading: one thread at a time.
  */

@@ -6,7 +6,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One inference from its request's head to its answer on the wire: all that is to be given back at
+ * One inference, from the request's head to the sent answer. Holds all that is to be given back at
  * its end.
  *
  * <p>Threading: one thread at a time: the event loop, then a worker, then the event loop.

@@ -1,6 +1,6 @@
 package io.prmalloc.example;
 
-/** What the server's memory is: ours, and what people use without it. */
+/** Where the server's memory comes from: our pool, Netty's, or direct buffers. */
 public enum MemoryKind {
   /**
    * A new direct buffer for each tensor, left to the collector; Netty's own pool for the network.

@@ -18,7 +18,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A run whose outputs ONNX Runtime makes itself, for models that do not tell how large these get.
+ * A run whose outputs ONNX Runtime allocates itself, for models whose output sizes are not known
+ * before the run.
  *
  * <p>Threading: one thread at a time.
  */

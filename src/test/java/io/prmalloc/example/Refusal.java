@@ -3,7 +3,7 @@ package io.prmalloc.example;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.Serial;
 
-/** Why a request is not served, in words for whoever sent it. */
+/** The reason why a request is not served, in words for the client. */
 public final class Refusal extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;

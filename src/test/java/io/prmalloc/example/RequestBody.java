@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The body of an inference request while it comes in: JSON, then the elements of the inputs that
+ * The body of an inference request while it is received: JSON, then the elements of the inputs that
  * are sent as bytes.
  *
  * <p>Threading: one thread at a time.

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The JSON of an inference request, as it stands; whether it fits the model is not known yet.
+ * The JSON of an inference request, not yet checked against the model.
  *
  * @param id what the client calls it, or null
  * @param inputs at least one

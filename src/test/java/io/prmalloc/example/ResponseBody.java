@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The body of an answer: JSON, then the outputs that go as bytes, which are the tensors themselves:
- * they must stay until the body is written.
+ * The body of an answer: JSON, then the outputs that are sent as bytes. These are the memory of the
+ * tensors themselves, which must stay open until the body is written.
  *
  * @param content JSON and bytes
  * @param jsonBytes how many of them are JSON; −1 if all

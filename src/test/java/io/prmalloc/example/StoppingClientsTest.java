@@ -26,8 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients that stop at each stage of a request, and those that want more than they may have: what
- * they held goes back, and others are served.
+ * Clients that stop at each stage of a request, and clients that exceed a limit: the memory that
+ * they held goes back, and other clients are served.
  */
 class StoppingClientsTest {
 

@@ -24,10 +24,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Whatever is thrown at whatever point, nothing is lost and the pool goes on. {@code
- * proof.fault.every=1} is at all points, 3 at every third, and 0, the default, at three or so of
- * each scenario. {@code proof.fault.only} names the scenario, the fault, or a part of both; without
- * it the fault is an exhausted heap: {@code docs/concurrency.md}.
+ * Throws an error at points of the pool's code, and checks that nothing is lost and that the pool
+ * goes on. {@code proof.fault.every=1} throws at all points, 3 at every third, and 0, the default,
+ * at about three of each scenario. {@code proof.fault.only} names the scenario, the fault, or a
+ * part of both; without it the fault is an exhausted heap. See {@code docs/concurrency.md}.
  */
 class FaultInjectionTest {
 

@@ -8,7 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * Knows the regions that somebody has of a sub-allocator.
+ * Tracks which regions of a sub-allocator are in use.
  *
  * <p>Threading: any thread.
  */

@@ -12,7 +12,8 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Loads the project's classes anew, with a call of {@link InjectionPoints} at each point.
+ * Loads the project's classes again, with a call of {@link InjectionPoints} at each point where a
+ * fault may be injected.
  *
  * <p>Threading: as class loaders.
  */

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * What instrumented classes call at each point at which something may be thrown. Counts the points
- * that are reached while it is armed, and throws at one of them, once.
+ * The method that instrumented classes call at each point at which a fault may be thrown. Counts
+ * the points that are reached while it is armed, and throws at one of them, once.
  *
  * <p>Threading: {@link #allocation} and {@link #entry} any thread; the others one thread that runs
  * the test.

@@ -26,7 +26,7 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Function;
 
 /**
- * One pool, what its user got of it, and what holds whatever happened to it.
+ * One pool, the memory that its user holds, and the checks that must pass whatever was thrown.
  *
  * <p>Threading: the thread that made it.
  */

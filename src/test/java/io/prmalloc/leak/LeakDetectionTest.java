@@ -26,7 +26,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In a package of its own, for the stack of an allocation begins behind the library's. */
+/**
+ * Leak detection. In a package of its own, since the stack of an allocation begins at the first
+ * frame outside the library's packages.
+ */
 class LeakDetectionTest {
 
   private final List<Leak> leaks = new ArrayList<>();

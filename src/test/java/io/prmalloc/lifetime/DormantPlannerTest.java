@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A planner that has nothing to look at costs nothing. */
+/**
+ * A planner whose steps have nothing to plan becomes dormant, and wakes up when there is something.
+ */
 class DormantPlannerTest {
 
   private static final long BYTES = 64 * 1024;

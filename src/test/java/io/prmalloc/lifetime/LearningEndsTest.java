@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Learning ends, whatever happens, and begins anew if no plan came of it. */
+/** Learning always ends, and begins again if it ended without a plan. */
 class LearningEndsTest {
 
   private static final long BYTES = 50_000;

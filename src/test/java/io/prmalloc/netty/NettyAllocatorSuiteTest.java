@@ -12,7 +12,7 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Netty's own tests of allocators, of ours. */
+/** Netty's own tests of allocators, run on our allocator. */
 class NettyAllocatorSuiteTest extends AbstractByteBufAllocatorTest<AbstractByteBufAllocator> {
 
   private final TensorPoolAllocator pool = TensorPoolAllocator.builder().build();

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 /**
- * Netty's own tests of buffers, of ours: as they are, watched for leaks, and below the views that
- * Netty lays over them.
+ * Netty's own tests of buffers, run on our buffers: as they are, watched for leaks, and below
+ * Netty's derived buffers.
  */
 class NettyBufferSuitesTest {
 

@@ -23,7 +23,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What of the adapter is ours; that its buffers are Netty's is for Netty's own tests to say. */
+/** The adapter's own behaviour; Netty's suites test that its buffers behave as Netty's. */
 class PrmallocByteBufAllocatorTest {
 
   private static final int LIMIT = 1 << 20;

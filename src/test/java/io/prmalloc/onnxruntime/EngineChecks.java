@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A network with a session that has the engine's own memory and one that has the pool's: every
+ * A network with two sessions, one with the engine's own memory and one with the pool's. Every
  * answer of the second is compared with the first's, bit by bit.
  *
  * <p>Threading: any thread.

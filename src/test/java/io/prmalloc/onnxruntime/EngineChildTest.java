@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The pool inside ONNX Runtime in JVMs of their own, without any flag of ours. Long, and over all
- * versions that were tried, by {@code mvn -Pengine -pl src test}.
+ * The pool inside ONNX Runtime, in JVMs of their own without any flag. The long form, over several
+ * versions of the engine, is {@code mvn -Pengine -pl src test}.
  */
 class EngineChildTest {
 

@@ -14,8 +14,8 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * What a JVM of its own shows of the pool inside ONNX Runtime, and any version of that. Writes
- * {@code done} when all went as it should.
+ * Scenarios of the pool inside ONNX Runtime, of any version, each for a JVM of its own. Prints
+ * {@code done} if all checks passed.
  */
 final class EngineScenarios {
 

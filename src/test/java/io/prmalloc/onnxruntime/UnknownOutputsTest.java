@@ -23,7 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Outputs that no memory can be taken for before a run, and those that never have any of ours. */
+/**
+ * Outputs whose memory cannot be allocated before a run, and outputs that never lie in our memory.
+ */
 class UnknownOutputsTest {
 
   static {

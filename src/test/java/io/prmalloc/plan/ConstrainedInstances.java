@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Small tensors with constraints by chance, and what they need, without any cleverness. */
+/**
+ * Small random instances of tensors with constraints, and the least total of each, found by trying
+ * everything.
+ */
 public final class ConstrainedInstances {
 
   /** No plan of the instances here needs as much. */

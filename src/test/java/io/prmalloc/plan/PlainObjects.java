@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The strategies for objects as the design page words them, step by step, without any index and as
- * slowly as that is.
+ * The strategies for objects exactly as the design page describes them, step by step and without
+ * any index, so slow: what the fast ones are compared with.
  */
 final class PlainObjects {
 

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.StreamSupport;
 
-/** The plans that the reference data holds. */
+/** Reads the plans of the reference data. */
 final class ReferencePlans {
 
   private ReferencePlans() {}

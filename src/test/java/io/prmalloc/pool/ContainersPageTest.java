@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.Yaml;
 
-/** What {@code docs/containers.md} says: the sizing rule, and the manifest. */
+/** The statements of {@code docs/containers.md}: the sizing rule, and the manifest. */
 class ContainersPageTest {
 
   private static final long MIB = 1 << 20;

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
-/** Bins that go on missing get blocks. */
+/** Bins that keep missing get more blocks. */
 class GrowthTest extends PoolTests {
 
   /** Arena of more than 20 MiB, so two more blocks of 1 MiB are allowed and not three. */

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Steps whose thread asks the pool for memory. */
+/** Planned steps whose thread asks the pool for memory, not the step. */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class ImplicitStepsTest extends PlannedStepsPool {
 

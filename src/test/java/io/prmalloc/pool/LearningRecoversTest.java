@@ -21,7 +21,7 @@ import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A pool whose learning fails in some stage learns anew, and serves. */
+/** A pool whose learning fails in some stage serves, and learns again. */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class LearningRecoversTest {
 

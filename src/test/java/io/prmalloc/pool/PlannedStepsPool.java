@@ -6,7 +6,7 @@ import io.prmalloc.SubAllocator;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 
-/** A pool for each test that plans steps on the thread that ends them. */
+/** A base of tests that gives each of them a pool that plans steps on the thread that ends them. */
 public abstract class PlannedStepsPool {
 
   public static final int KIB = 1024;

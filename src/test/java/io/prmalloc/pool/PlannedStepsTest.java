@@ -16,7 +16,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Steps that ask for memory themselves. */
+/** Steps that are asked for memory by {@code step.allocate}. */
 class PlannedStepsTest extends PlannedStepsPool {
 
   /** Asks for sizes one after the other; all live until the next but one is there. */

@@ -20,7 +20,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
-/** What the pool knows of its memory, beyond the allocators' contract. */
+/** The pool's figures about its memory, beyond the allocators' contract. */
 class PoolAccountingTest {
 
   private static final int MIB = 1 << 20;

@@ -25,7 +25,7 @@ import javax.management.ObjectName;
 import javax.management.RuntimeMBeanException;
 import org.junit.jupiter.api.Test;
 
-/** What JMX shows of pools. */
+/** The beans that JMX shows for pools. */
 class PoolBeanTest {
 
   private static final int KIB = 1024;

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What one user of a pool leaves to the next, on every way that memory is served. */
+/**
+ * The content of memory that one user of a pool leaves to the next, for every way that memory is
+ * served.
+ */
 class PoolIsolationTest {
 
   private static final int LARGE = 100_000;

@@ -11,7 +11,7 @@ import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import org.junit.jupiter.api.Test;
 
-/** A pool and the planner that it learns by. */
+/** A pool and its planner together. */
 class PoolPlannerTest extends PoolTests {
 
   // ---- the planner

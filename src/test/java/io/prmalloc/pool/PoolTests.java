@@ -7,7 +7,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.List;
 
-/** A pool that is there, warm or not, and what is left of it. */
+/** A base of tests with one open pool, warm or not, whose memory is checked at the end. */
 public abstract class PoolTests {
 
   protected static final int KIB = 1024;

@@ -7,7 +7,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Short ways to bring a pool where a test begins. */
+/** Short methods that bring a pool into the state in which a test begins. */
 public final class Pools {
 
   private Pools() {}

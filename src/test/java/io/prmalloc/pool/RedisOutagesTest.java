@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** Whatever becomes of a real Redis, the pool serves. */
+/** The pool serves through every outage of a real Redis. */
 class RedisOutagesTest {
 
   private static final String REDIS_KEY = "prmalloc:plan:model.v" + KeptPlan.FORMAT_VERSION;

@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Runs a real pool over generated traffic that changes, with different settings for when a plan
- * gives way, and tells what each costs. Time is counted in steps: sixteen looks at what is of no
- * use take {@link #IDLE_STEPS} steps.
+ * Runs a real pool over generated traffic that changes, with different settings for when a plan is
+ * replaced, and prints the cost of each. Time is counted in steps: the sixteen looks that find
+ * unused memory take {@link #IDLE_STEPS} steps together.
  */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 final class ReplanSimulation {

@@ -8,7 +8,10 @@ import io.prmalloc.pool.ReplanSimulation.Cost;
 import io.prmalloc.pool.ReplanSimulation.Traffic;
 import org.junit.jupiter.api.Test;
 
-/** What the defaults make of traffic that changes; the whole table is in the documentation. */
+/**
+ * The result of the default settings on traffic that changes; the whole table is on the page {@code
+ * docs/planned-steps.md}.
+ */
 class ReplanSimulationTest {
 
   private static Cost run(Traffic traffic) {

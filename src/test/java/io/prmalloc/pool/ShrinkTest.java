@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A pool that holds more than its traffic needs. */
+/** A pool that has more memory than its traffic needs gives it back. */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class ShrinkTest {
 

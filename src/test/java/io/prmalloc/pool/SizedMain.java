@@ -6,7 +6,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The load of a container: steps of which two are under way at a time. */
+/** The load of the sizing test: steps of which two run at a time. */
 final class SizedMain {
 
   private static final int MIB = 1 << 20;

@@ -22,8 +22,8 @@ import org.agrona.UnsafeApi;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every byte is written, and read when its tensor is given back, while sizes, lengths and lives
- * change, plans are raised and lowered, threads share a pool and tensors outlive their steps.
+ * Writes every byte, and checks it when its tensor is given back, while sizes, lengths and lives
+ * change, plans are raised and lowered, threads share a pool, and tensors outlive their steps.
  */
 class StepEnvelopesStressTest {
 

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Steps that ask for the same in the same order, but for other sizes each time. */
+/** Steps that make the same requests in the same order, with other sizes each time. */
 class StepEnvelopesTest extends PlannedStepsPool {
 
   /** Each tensor lives until the next but one is there. */

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What of the heap and of the arenas is in memory when steps go from one to the other. */
+/**
+ * How much of the live heap and of the arenas is resident when steps change from one to the other.
+ */
 class StepMemoryPeakTest {
 
   private static final int MIB = 1 << 20;

@@ -36,7 +36,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pool that begins with another one's plan. */
+/** A pool that starts with the plan of another one. */
 class WarmStartTest {
 
   private static final int[] SHARED = {100_000, 40_000, 300_000, 40_000, 100_000, 50_000};

@@ -7,7 +7,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The pool and its metrics. */
+/** The beans of the pool and its metrics. */
 // page
 @Configuration(proxyBeanMethods = false)
 class PoolConfiguration {

@@ -3,7 +3,7 @@ package io.prmalloc.spring;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** A server whose tensors lie in a pool; docs/spring-boot.md. */
+/** A server whose tensors lie in a pool; see {@code docs/spring-boot.md}. */
 @SpringBootApplication
 public class ServerApplication {
 

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The commands on the page {@code docs/spring-boot.md}: the executable jar is built by Maven from a
- * project of its own, and serves until it is told to end. Needs Maven, and its repository.
+ * The commands on the page {@code docs/spring-boot.md}: Maven builds the executable jar from a
+ * project of its own, and the jar serves until it is stopped. Needs Maven, and its repository.
  */
 @Tag("long")
 class SpringBootJarTest {

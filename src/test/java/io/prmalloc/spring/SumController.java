@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Stands in for a model: adds up the floats of a request. */
+/** A controller in place of a model: it adds up the floats of a request. */
 // page
 @RestController
 class SumController {

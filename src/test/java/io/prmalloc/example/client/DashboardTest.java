@@ -25,7 +25,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
-/** The queries of dashboard and alert rules, held against what the example server shows. */
+/**
+ * The queries of the dashboard and the alert rules, checked against the metrics of the example
+ * server.
+ */
 class DashboardTest {
 
   /** Those that Prometheus itself adds. */

@@ -14,8 +14,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Shows three replicas of the server that share plans: the first one learns, and the others, which
- * are started when its plan is published, begin with that.
+ * Runs three replicas of the server that share plans. The first one learns; the others are started
+ * when its plan is published, and serve from that plan from their first request.
  */
 @Command(
     name = "fleet",

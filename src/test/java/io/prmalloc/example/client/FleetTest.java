@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Three servers, of which the first one learns for all. */
+/** Three servers, of which the first one learns a plan and the others take it. */
 class FleetTest {
 
   private static void shouldHitFromTheFirstRequest(String... arguments) {

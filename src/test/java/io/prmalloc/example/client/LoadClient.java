@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * One connection to the server, as plain as can be: what the client costs is not to be what is
- * measured. Talks to this machine only.
+ * One connection to the server, as cheap as possible, so that the client's own cost does not
+ * distort the measurement. Connects to this machine only.
  *
  * <p>Threading: one thread.
  */

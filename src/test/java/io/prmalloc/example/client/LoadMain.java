@@ -24,8 +24,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Compares the server on several kinds of memory, side by side: in each round one server after the
- * other, in an order that turns; the medians of the rounds are printed as a table. With a model
+ * Compares the server on several kinds of memory. In each round the servers run one after the
+ * other, in an order that rotates; the medians of the rounds are printed as a table. With a model
  * from a file the kinds are those of the engine's memory, and shapes are random.
  */
 @Command(

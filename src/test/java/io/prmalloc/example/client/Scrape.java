@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a server showed to Prometheus at one time, and which of its series a selector of a query
- * finds.
+ * The metrics that a server showed to Prometheus at one time, and a look-up of the series that a
+ * selector of a query finds.
  *
  * <p>Threading: immutable.
  *

@@ -17,7 +17,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server in a JVM of its own, so that its memory, faults and collections are its alone.
+ * A server in a JVM of its own, so that its memory, page faults and collections can be measured
+ * apart from the client's.
  *
  * <p>Threading: one thread.
  */

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What wrk, a load generator in C, measures: one request again and again, for a time, over a number
- * of connections with one request under way each. It does not look at answers but for their status.
+ * A run of wrk, a load generator in C: one request again and again, for a time, over a number of
+ * connections with one request under way each. wrk checks only the status of an answer.
  *
  * @param perSecond requests answered in a second
  */

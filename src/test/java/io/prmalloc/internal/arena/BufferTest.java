@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One thread, and the buffer alone, except as far as blocks that are freed are noted. */
+/** The buffer alone on one thread; where freed blocks are noted is tested elsewhere. */
 class BufferTest {
 
   private static Buffer newBuffer(int blocks) {

@@ -20,8 +20,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * What may come of it when threads claim, open and close one block; what is not listed is a bug.
- * Run by {@link JcstressTest}.
+ * The results that are allowed when threads claim, open and close one block; any other result is a
+ * bug. Run by {@link JcstressTest}.
  */
 public final class BlockRaces {
 

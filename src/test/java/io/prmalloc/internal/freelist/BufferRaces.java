@@ -16,12 +16,12 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What may come of it when threads take from a buffer, free and retire; what is not listed is a
- * bug. Run by {@link JcstressTest}.
+ * The results that are allowed when threads take from a buffer, free and retire; any other result
+ * is a bug. Run by {@link JcstressTest}.
  *
- * <p>A result is the number of the block somebody got, 0 for none. The last one is how many blocks
- * can be had in the end: with those that somebody holds they must be all, for no block may be lost
- * whatever was noted of them.
+ * <p>A result is the number of the block that a thread got, 0 for none. The last one is how many
+ * blocks can be taken in the end. With those that threads hold these must be all, for no block may
+ * be lost, whatever the hints say.
  */
 public final class BufferRaces {
 

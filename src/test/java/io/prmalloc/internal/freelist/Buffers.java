@@ -18,8 +18,8 @@ import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 
 /**
- * Buffers, and where their blocks are noted, over memory that nobody looks at, so that tests which
- * need thousands of them cost no native memory.
+ * Buffers, and the index of their free blocks, over memory that is never accessed, so that tests
+ * which need thousands of buffers cost no native memory.
  */
 public final class Buffers {
 

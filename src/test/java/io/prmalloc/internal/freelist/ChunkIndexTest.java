@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is noted of free blocks when threads take turns, and what comes of it when it is wrong. */
+/** The index of free blocks when threads take turns, and its results when its hints are wrong. */
 class ChunkIndexTest {
 
   static final int NONE = -1;

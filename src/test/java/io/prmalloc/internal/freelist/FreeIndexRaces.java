@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What may come of it when threads of other stripes note, take and move blocks of one stripe; what
- * is not listed is a bug. Run by {@link JcstressTest}.
+ * The results that are allowed when threads of other stripes note, take and move blocks of one
+ * stripe; any other result is a bug. Run by {@link JcstressTest}.
  */
 public final class FreeIndexRaces {
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 
-/** {@link ChunkIndex#gather}: what a thread gets that goes on missing. */
+/** {@link ChunkIndex#gather}: moves free blocks of other stripes to a thread that keeps missing. */
 class GatherTest {
 
   /** A thread that borrows, while what it should have lies with one that is idle. */

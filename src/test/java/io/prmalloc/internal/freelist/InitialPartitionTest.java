@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How an arena's blocks are divided among the threads that a plan is for, and where they lie. */
+/**
+ * How an arena's blocks are divided among the threads that a plan is for, and their order in the
+ * arena.
+ */
 class InitialPartitionTest {
 
   private static List<PooledBlock> chunks(int... blocks) {

@@ -5,7 +5,10 @@ import java.util.stream.Collectors;
 import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 
-/** Prints the event types that the recorder knows once a pool is built that served nothing. */
+/**
+ * Prints the event types that Flight Recorder knows after a pool is built, before it has served
+ * anything.
+ */
 final class EventTypesMain {
 
   private EventTypesMain() {}

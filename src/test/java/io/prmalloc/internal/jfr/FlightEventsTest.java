@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What Flight Recorder gets to see. */
+/** The events that Flight Recorder gets. */
 class FlightEventsTest {
 
   private static final int MIB = 1 << 20;

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Memory that a pool gives back while it stays open. */
+/** Trims: memory that a pool gives back while it stays open. */
 class PoolTrimTest {
 
   private static final int KIB = 1024;

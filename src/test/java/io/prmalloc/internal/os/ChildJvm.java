@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A JVM of its own for what this one cannot show: life without the flag, other limits, a broken
- * JNA. Same Java and class path as this one, none of its flags. It compiles with C1 and collects
- * with one thread, which starts and ends sooner, unless {@link #withC2} is called.
+ * A JVM of its own for tests that this JVM cannot run: without the flag, with other limits, or with
+ * a broken JNA. It has this JVM's Java and class path, and none of its flags. It compiles with C1
+ * and collects with one thread, which starts and ends sooner, unless {@link #withC2} is called.
  */
 public final class ChildJvm {
 

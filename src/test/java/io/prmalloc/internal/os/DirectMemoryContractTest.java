@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 
-/** What every way to take direct memory must do. */
+/** Tests that every way to take direct memory must pass. */
 abstract class DirectMemoryContractTest {
 
   abstract DirectMemory memory();

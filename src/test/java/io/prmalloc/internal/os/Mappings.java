@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What the kernel says of the mapping at an address. */
+/** Reads what the kernel reports about the mapping at an address. */
 public final class Mappings {
 
   private Mappings() {}

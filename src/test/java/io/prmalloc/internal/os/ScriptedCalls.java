@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The real calls, some of which fail on order; keeps count of what is mapped. */
+/** The real native calls, some of which a test makes fail; counts what is mapped. */
 final class ScriptedCalls implements NativeCalls {
 
   private final NativeCalls real = Natives.calls();

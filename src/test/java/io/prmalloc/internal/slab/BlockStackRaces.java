@@ -20,10 +20,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What may come of it when slots are taken and are freed while the front of their slab is shut or
- * the slab retires; what is not listed is a bug. Run by {@link JcstressTest}.
+ * The results that are allowed when slots are taken and freed while the front of their slab is shut
+ * or the slab retires; any other result is a bug. Run by {@link JcstressTest}.
  *
- * <p>Slots that somebody got count from 1; 0 is none.
+ * <p>A result is the number of the slot that a thread got, counted from 1; 0 is none.
  */
 public final class BlockStackRaces {
 

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * What may come of it when threads pop, push and retire; what is not listed is a bug. Run by {@link
- * JcstressTest}.
+ * The results that are allowed when threads pop, push and retire; any other result is a bug. Run by
+ * {@link JcstressTest}.
  */
 public final class IndexStackRaces {
 

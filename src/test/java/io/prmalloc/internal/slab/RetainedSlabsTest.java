@@ -17,7 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Exhausted slabs that stay with a thread because others close what it takes. */
+/** Exhausted slabs that their thread retains, because other threads close what it allocates. */
 class RetainedSlabsTest extends SlotFixture {
 
   private static final int SPARE_SLOTS = SlabClass.spareSlots(BYTES);

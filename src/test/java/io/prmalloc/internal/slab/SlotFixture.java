@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 
-/** Slots of one size, from slabs of their own. */
+/** Slots of one size, in slabs made for the test. */
 abstract class SlotFixture {
 
   static final int BYTES = 8 * 1024;

@@ -20,7 +20,10 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Random graphs, against a second planner that is simple and slow, and as an engine runs them. */
+/**
+ * Random graphs, compared with a second planner that is simple and slow, and executed as an engine
+ * would.
+ */
 class ArenaPlannerRandomTest {
 
   private static final int GRAPHS = 3000;

@@ -8,9 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the arena planner is to do, told a second time and without any haste: lives are found by
- * looking through the whole graph for each tensor, nothing is ever purged, and every search sorts
- * all places anew.
+ * A second, simple and slow arena planner for comparison: it finds a life by a search through the
+ * whole graph for each tensor, it never purges anything, and every search sorts all places again.
  *
  * <p>Threading: one thread at a time.
  */

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Sound graphs of every shape: several readers, none at all, optional inputs, temporaries,
- * variables, all kinds of tensor.
+ * Makes valid graphs of every shape: with several readers, without any, with optional inputs,
+ * temporaries, variables, and all kinds of tensor.
  *
  * <p>Threading: one thread at a time.
  */

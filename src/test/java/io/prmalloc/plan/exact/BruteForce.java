@@ -3,7 +3,7 @@ package io.prmalloc.plan.exact;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.List;
 
-/** The smallest total of a few tensors, without any cleverness. */
+/** The smallest total of a few tensors, found by trying every order. */
 final class BruteForce {
 
   private final List<TensorUsageRecord> records;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tensors of real compilers, of which the smallest plan is known. */
+/** Tensors of real compilers whose smallest plan is known. */
 class ExactPlannerSharedDataTest {
 
   private static final ExactPlanner PLANNER =

@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** Makes tensors that leave no room, or hardly any. */
+/** Makes tensors that fill their capacity completely, or almost. */
 final class PackedInstances {
 
   // A rectangle of time and memory is cut into smaller ones, again and again, across, along, or

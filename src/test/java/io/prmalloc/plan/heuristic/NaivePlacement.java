@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** The rule as it reads, task by task: what the fast one is compared with. */
+/**
+ * The placement rule implemented literally, task by task: what the fast implementation is compared
+ * with.
+ */
 final class NaivePlacement {
 
   private record Placed(long start, long end, TensorUsageRecord record) {}

@@ -10,7 +10,7 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a pool knows of an engine outside of Java. */
+/** A pool that an engine outside of Java takes its memory from: its figures and its close. */
 class AttachedEngineTest {
 
   private long tensors;

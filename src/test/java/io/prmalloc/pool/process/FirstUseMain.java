@@ -6,7 +6,10 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 
-/** What {@link FirstUseTest} runs in a JVM of its own, between two classes that mark the log. */
+/**
+ * The program that {@link FirstUseTest} runs in a JVM of its own, between two classes that mark the
+ * log.
+ */
 final class FirstUseMain {
 
   /** Initialized when the pool is built. */

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A class whose static initializer fails for want of heap is of no use in this process any more. So
- * none of ours is initialized by a request.
+ * No class of ours is initialized by a request: a class whose static initializer fails because the
+ * heap is exhausted cannot be used in this process any more.
  */
 class FirstUseTest {
 

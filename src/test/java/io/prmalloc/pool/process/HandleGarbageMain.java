@@ -21,8 +21,9 @@ import java.util.SplittableRandom;
 import java.util.function.LongConsumer;
 
 /**
- * Measures the heap that a thread allocates for what it takes from the pool, in a JVM of its own:
- * whether handles escape depends on what the JIT has seen before. Ends with 0 if there is none.
+ * Measures the heap that a thread allocates for its requests to the pool, in a JVM of its own,
+ * since the JIT's earlier observations decide whether handles escape. Exits with 0 if there is
+ * none.
  */
 public final class HandleGarbageMain {
 

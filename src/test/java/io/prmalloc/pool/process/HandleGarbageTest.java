@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Once the JIT has done its work, the pool allocates no heap. */
+/** After the JIT has compiled the calls, the pool allocates no heap. */
 class HandleGarbageTest {
 
   @TempDir private Path directory;

@@ -6,7 +6,10 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 
-/** What {@link LimitedPoolTest} runs under a limit of the JVM: steps of two tensors each. */
+/**
+ * The program that {@link LimitedPoolTest} runs under a limit of the JVM: steps of two tensors
+ * each.
+ */
 public final class LimitedPoolMain {
 
   private LimitedPoolMain() {}

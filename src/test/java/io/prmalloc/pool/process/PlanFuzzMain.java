@@ -22,10 +22,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Puts extreme values in the place of every number of a plan file, with the checksum that the
- * result has, and starts a pool under a limit with each. Writes a line for what is neither refused
- * by name nor served within the limit, and last how many were refused and how many served. For a
- * JVM with a small heap.
+ * Replaces every number of a plan file by extreme values, with a checksum that fits, and starts a
+ * pool under a limit with each. Prints a line for each file that is neither refused by name nor
+ * served within the limit, and last how many were refused and how many served. For a JVM with a
+ * small heap.
  */
 final class PlanFuzzMain {
 

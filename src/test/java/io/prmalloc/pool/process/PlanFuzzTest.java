@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Plan files with numbers that nobody can mean, and with the right checksum. */
+/** Plan files with numbers that are out of range, and with a right checksum. */
 class PlanFuzzTest {
 
   @TempDir private Path directory;

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The text of a plan file, to be changed and given the checksum that belongs to it.
+ * The text of a plan file, which can be changed and given the checksum that fits.
  *
  * @param plan without white space
  */

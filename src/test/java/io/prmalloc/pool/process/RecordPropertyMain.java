@@ -2,7 +2,7 @@ package io.prmalloc.pool.process;
 
 import io.prmalloc.pool.TensorPoolAllocator;
 
-/** A program that knows nothing of recordings, has two pools and closes one. */
+/** A program without any code for recordings, which has two pools and closes one. */
 public final class RecordPropertyMain {
 
   private RecordPropertyMain() {}

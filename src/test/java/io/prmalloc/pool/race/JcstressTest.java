@@ -21,10 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jcstress.Main;
 
 /**
- * Runs the races of this package: {@link BlockRaces}, {@link BlockStackRaces}, {@link BufferRaces},
- * {@link FreeIndexRaces}, {@link IndexStackRaces} and {@link PoolRaces}. In short form here, all or
- * those that {@code proof.jcstress.only} names, in one JVM; the profile {@code proof} runs them in
- * full, in JVMs of several settings for each race.
+ * Runs the races {@link BlockRaces}, {@link BlockStackRaces}, {@link BufferRaces}, {@link
+ * FreeIndexRaces}, {@link IndexStackRaces} and {@link PoolRaces}. Here in short form, all or those
+ * that {@code proof.jcstress.only} names, in one JVM; the profile {@code proof} runs them in full,
+ * in JVMs of several settings for each race.
  */
 public class JcstressTest {
 

@@ -8,8 +8,8 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
 
 /**
- * Checks {@link LincheckModels}, in a JVM of its own, for Lincheck rewrites the classes it watches.
- * Ends with 0 if it finds nothing, else with a trace on standard error.
+ * Checks {@link LincheckModels}, in a JVM of its own, since Lincheck rewrites the classes that it
+ * watches. Exits with 0 if it finds nothing, and otherwise prints a trace on standard error.
  */
 public final class LincheckMain {
 

@@ -18,12 +18,12 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
- * Operations that Lincheck puts together to scenarios, and what they mean in a row. Run by {@link
+ * The operations that Lincheck combines to scenarios, and their sequential meaning. Run by {@link
  * LincheckMain}.
  *
- * <p>Which block an allocation gets is nobody's business. So an operation says whether it got one,
- * and that no block has two owners is looked after by {@link Owners}. What a thread took only that
- * thread gives back.
+ * <p>The specification leaves open which block an allocation gets. So an operation only says
+ * whether it got one, and {@link Owners} checks that no block has two owners. Only the thread that
+ * took a block gives it back.
  */
 public final class LincheckModels {
 

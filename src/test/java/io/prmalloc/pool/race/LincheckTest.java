@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Whatever threads do to buffers, bins and stacks could have come of the same operations in a row.
- * In short form here; the profile {@code proof} runs more and longer.
+ * The results of concurrent operations on buffers, bins and stacks are those of the same operations
+ * in some sequence. Here in short form; the profile {@code proof} runs more and longer.
  */
 class LincheckTest {
 

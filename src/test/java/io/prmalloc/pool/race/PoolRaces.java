@@ -20,8 +20,8 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * What may come of it when a pool takes over or is closed while others take from it; what is not
- * listed is a bug. Run by {@link JcstressTest}.
+ * The results that are allowed when a pool switches to its plan or is closed while others take from
+ * it; any other result is a bug. Run by {@link JcstressTest}.
  */
 public final class PoolRaces {
 

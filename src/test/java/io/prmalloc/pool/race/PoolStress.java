@@ -29,8 +29,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * Threads that take, fill, hand over, check and give back, through warm-up, the switch-over and
- * after it. What overlaps, has two owners, loses a byte or is not counted makes it fail.
+ * Threads that take, fill, hand over, check and give back memory, from warm-up through the
+ * switch-over and after it. Fails if blocks overlap, have two owners, lose a byte, or are not
+ * counted.
  */
 final class PoolStress {
 

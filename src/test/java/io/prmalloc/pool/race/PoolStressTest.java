@@ -6,9 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/**
- * {@link PoolStress} in short form; the profile {@code proof} goes on for as long as it is told.
- */
+/** {@link PoolStress} in short form; the profile {@code proof} runs for as long as it is told. */
 class PoolStressTest {
 
   private static final int STEPS = 150;

@@ -26,7 +26,10 @@ import java.util.function.LongConsumer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Sizes and alignments that no request has, at every entry and after every kind of traffic. */
+/**
+ * Sizes and alignments out of range, at every method that allocates and after every kind of
+ * traffic.
+ */
 @SuppressWarnings("try") // what is opened is there to be open
 class ExtremeRequestsTest {
 

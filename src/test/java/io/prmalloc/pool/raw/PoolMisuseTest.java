@@ -16,7 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a pool does with wrong addresses, stale handles, sizes out of bounds, and its end. */
+/**
+ * The pool's answers to wrong addresses, stale handles, sizes out of bounds, and calls after its
+ * close.
+ */
 class PoolMisuseTest extends PoolTests {
 
   // ---- misuse

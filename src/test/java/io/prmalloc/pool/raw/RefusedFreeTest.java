@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory that the system does not take back at once stays on the books until it does. */
+/** Memory that the system does not take back at once stays counted as reserved until it does. */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class RefusedFreeTest {
 

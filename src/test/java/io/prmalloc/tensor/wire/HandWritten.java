@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.function.Consumer;
 
 /**
- * Writes messages by the rules of protobuf's wire format, with field numbers given by hand: knows
- * nothing of our {@code tensor.proto}, nor of protobuf's runtime.
+ * Writes messages by the rules of protobuf's wire format, with field numbers given by hand,
+ * independently of our {@code tensor.proto} and of protobuf's runtime.
  */
 final class HandWritten {
 

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Reads and writes against bytes that were put together by hand, with TensorFlow's field numbers,
- * types and rules.
+ * Reads and writes messages, and compares them with bytes that were written by hand with
+ * TensorFlow's field numbers, types and rules.
  */
 class HandWrittenMessagesTest {
 

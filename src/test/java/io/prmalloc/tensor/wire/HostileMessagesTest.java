@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Messages from strangers: refused before memory is taken for what they claim. */
+/** Messages that claim more than they contain: refused before memory is taken for the claims. */
 class HostileMessagesTest {
 
   private static final long MIB = 1 << 20;
