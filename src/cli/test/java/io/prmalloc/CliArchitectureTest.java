@@ -17,8 +17,8 @@ import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import java.util.regex.Pattern;
 
 /**
- * Holds the arrows between the packages of the command line, from them into the library, and what
- * each may use from outside. The arrows within the library are held there.
+ * Checks the dependencies between the packages of the command line, from them into the library, and
+ * what each may use from outside. Dependencies within the library are checked by its own test.
  */
 @AnalyzeClasses(
     packages = "io.prmalloc",

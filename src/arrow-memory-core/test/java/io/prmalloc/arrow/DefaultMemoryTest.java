@@ -8,7 +8,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whose memory a {@code RootAllocator} has that says nothing of it, in JVMs of their own. */
+/** Which memory a {@code RootAllocator} gets by default, in JVMs of their own. */
 class DefaultMemoryTest {
 
   @TempDir private Path directory;

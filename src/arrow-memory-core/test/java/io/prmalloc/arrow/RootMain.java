@@ -4,7 +4,10 @@ import io.prmalloc.AllocatorRegistry;
 import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.memory.RootAllocator;
 
-/** Code that makes its own {@code RootAllocator} and has never heard of us, but to tell of it. */
+/**
+ * A program that makes its own {@code RootAllocator}, without code of ours except to print which
+ * memory it got.
+ */
 public final class RootMain {
 
   private RootMain() {}

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code docs/arena.md} shows works, and prints what it says. */
+/** The code and commands on the page {@code docs/arena.md}, and the output that it shows. */
 class ArenaGuideTest {
 
   private static final String IMPORTS =

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command line as a module, with what it requires on the module path and nothing else. */
+/** The command line as a module, with only what it requires on the module path. */
 class CliModuleTest {
 
   private static String modulePath;

@@ -9,7 +9,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The code on the page {@code docs/ffm.md}, compiled here because this module is built for 17. */
+/**
+ * The code on the page {@code docs/ffm.md}, compiled by the test at run time because this module is
+ * built for 17.
+ */
 class FfmPageTest {
 
   private static final int SINCE = 22;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Traces of other people's tools as the input of every command. */
+/** Traces of other tools as the input of every command. */
 class ForeignInputsTest {
 
   @TempDir private Path directory;

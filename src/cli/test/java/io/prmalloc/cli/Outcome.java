@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 
 /**
- * What a command left behind.
+ * The exit code and the output of a command.
  *
  * <p>Threading: immutable.
  */

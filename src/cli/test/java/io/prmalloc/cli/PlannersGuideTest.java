@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code docs/planners.md} shows works, and prints what it says. */
+/** The code and commands on the page {@code docs/planners.md}, and the output that it shows. */
 class PlannersGuideTest {
 
   private static final String IMPORTS =

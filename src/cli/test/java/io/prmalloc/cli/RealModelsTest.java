@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Models that people use; skipped where {@code src/cli/fetch-tflite-models.sh} did not run. */
+/** Models in general use; skipped if {@code src/cli/fetch-tflite-models.sh} did not run. */
 class RealModelsTest {
 
   private static final Path MODELS = Path.of("target", "tflite-models");

@@ -12,7 +12,7 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code docs/recording.md} shows works, and prints what it says. */
+/** The code and commands on the page {@code docs/recording.md}, and the output that it shows. */
 class RecordingGuideTest {
 
   private static final String IMPORTS =

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every command that reads a recording says of one that is not whole. */
+/** The warning of every command that reads a recording that is not whole. */
 class RecordingWarningTest {
 
   private static final String LEARN = "learn --steps 2";

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code replay} shows of plans. */
+/** The output of {@code replay} about plans. */
 class ReplayPlansTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What {@code replay --shift} shows of traffic that changes. */
+/** The output of {@code replay --shift} about traffic that changes. */
 class ReplayShiftTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code replay} shows of traffic that varies, each allocator in a process of its own. */
+/**
+ * The output of {@code replay} about traffic that varies, each allocator in a process of its own.
+ */
 class ReplayVaryingTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code docs/simulate.md} shows works, and prints what it says. */
+/** The commands on the page {@code docs/simulate.md}, and the output that it shows. */
 class SimulateGuideTest {
 
   @TempDir private Path directory;

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Writes protobuf messages, and the parts of ONNX models as such. */
+/** Writes protobuf messages, and ONNX models as such messages. */
 public final class OnnxWriter {
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();

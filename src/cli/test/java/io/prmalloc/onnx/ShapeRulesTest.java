@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Rules by example. The same rules agree with ONNX's own inference on the models of its test suite,
- * and with ONNX Runtime's memory on real models.
+ * The rules for shapes, by examples. Elsewhere the same rules are compared with ONNX's own
+ * inference on the models of its test suite, and with ONNX Runtime's memory on real models.
  */
 class ShapeRulesTest {
 

@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A browser without a window.
+ * A headless browser.
  *
  * @param directory where it has room
  */

@@ -16,7 +16,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Shapes that a user sets, carried through operators; expected are those of TensorFlow Lite. */
+/**
+ * Shapes that a user sets, propagated through operators; the expected ones are TensorFlow Lite's.
+ */
 class ShapeInferenceTest {
 
   private static final int[] NONE = {};

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Writes models as TensorFlow Lite does, for tests: subgraph by subgraph, and in each first the
+ * Writes models as TensorFlow Lite does, for tests: one subgraph after the other, in each first the
  * tensors, then the operators.
  *
  * <p>Threading: one thread at a time.

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Broken files of other people's tools: each is read, or refused with the documented exception, and
- * costs memory in proportion to its length.
+ * Broken files in the formats of other tools: each is read, or refused with the documented
+ * exception, and costs memory in proportion to its length.
  *
  * <p>A long run: {@code mvn test -pl src/cli -am -Dtest=ForeignFuzzTest
  * -Dsurefire.failIfNoSpecifiedTests=false -Dprmalloc.fuzz.inputs=50000000}.

@@ -8,8 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The same step in the formats of other people's tools: 100 and 50 bytes, the second grown to 80,
- * then 60.
+ * The same step in the formats of other tools: 100 and 50 bytes, the second grown to 80, then 60.
  */
 public final class ForeignTraces {
 

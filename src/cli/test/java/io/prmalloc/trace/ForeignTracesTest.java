@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What other people's tools write: the malloc lab of CS:APP, idealloc, PyTorch. */
+/** The formats of other tools: the malloc lab of CS:APP, idealloc, PyTorch. */
 class ForeignTracesTest {
 
   @TempDir private Path directory;

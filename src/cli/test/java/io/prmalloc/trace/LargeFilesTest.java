@@ -15,7 +15,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files are read as they come: a JVM of 64 MiB reads some that are larger. */
+/** Files are read piece by piece: a JVM of 64 MiB reads files that are larger than its heap. */
 class LargeFilesTest {
 
   private static final int CHUNK_BYTES = 64 * 1024;

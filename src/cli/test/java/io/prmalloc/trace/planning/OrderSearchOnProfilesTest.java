@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The search for an order, on the profile of a model; on what needs no file, its own test. */
+/**
+ * The search for an order on the profile of a model. The library's own test has the cases that need
+ * no file.
+ */
 class OrderSearchOnProfilesTest {
 
   private static SearchOptions tries(Kind kind, long tries) {

@@ -10,8 +10,8 @@ import java.util.function.BiFunction;
 import org.agrona.BufferUtil;
 
 /**
- * An allocator that hands out addresses inside one buffer, just as a test says, and counts what is
- * out.
+ * An allocator that gives out the addresses in one buffer that a test chooses, and counts what is
+ * allocated.
  */
 final class BrokenTarget implements ReplayTarget {
 

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-/** Checks what is partly chance: by the median of three runs. */
+/** Checks results that are partly random, by the median of three runs. */
 public final class MedianRuns {
 
   private MedianRuns() {}

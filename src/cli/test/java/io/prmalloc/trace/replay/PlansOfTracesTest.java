@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How much memory whole traces take, and that nothing misses once they are planned. */
+/** How much memory whole traces take, and that no request misses once they are planned. */
 class PlansOfTracesTest {
 
   // Nothing is touched and memory is mapped, so that gigabytes cost no time. A good plan is found

@@ -9,7 +9,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
-/** The C library's malloc, which remembers what it was asked for, by lane, and how often steps. */
+/**
+ * The C library's malloc, which keeps the sizes that it was asked for, by lane, and counts the
+ * steps.
+ */
 final class SeenSizes implements ReplayTarget {
 
   private final List<List<Long>> sizes = Collections.synchronizedList(new ArrayList<>());

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Traffic that changes, with every byte checked, and what the pool then holds. */
+/** Traffic that changes, with every byte checked, and the memory that the pool has afterwards. */
 class ShiftReplayerTest {
 
   private static final Duration IDLE = Duration.ofMillis(100);
