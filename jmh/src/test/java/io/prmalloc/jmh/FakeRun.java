@@ -11,7 +11,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/** Files as JMH writes them, with numbers that nobody measured. Threading: one thread. */
+/**
+ * Files in JMH's format with invented numbers.
+ *
+ * <p>Threading: one thread.
+ */
 public final class FakeRun {
 
   private final List<Map<String, Object>> results = new ArrayList<>();

@@ -16,8 +16,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * Plans in Redis, compiled against Lettuce 6 and Netty 4.1, on Lettuce 7 and the Netty 4.2 that
- * this module has for the rivals' sake.
+ * Plans in Redis: the adapter is compiled against Lettuce 6 and Netty 4.1, and runs here on Lettuce
+ * 7 and the Netty 4.2 that this module has for the benchmarks' sake.
  */
 class RedisPlanStoreTest {
 

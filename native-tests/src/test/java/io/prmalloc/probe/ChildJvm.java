@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A JVM of its own, for what can be measured only once in a process. Same Java, flags and class
- * path as this one.
+ * A JVM of its own, for what can be measured only once in a process. It has the Java, the flags and
+ * the class path of this one.
  *
  * <p>Threading: stateless.
  */

@@ -13,7 +13,7 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whether the kernel backs our mappings with huge pages, as its smaps tell it. */
+/** Checks in {@code smaps} whether the kernel backs our mappings with huge pages. */
 @NeedsProbe
 class HugePagesTest {
 

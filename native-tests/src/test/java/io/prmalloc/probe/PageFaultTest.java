@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Page faults of this thread, counted by C around whole steps in which every page of every tensor
- * is touched. The Java heap of this module's JVMs is in memory from the start, so handles, which
- * may be garbage, cause none either.
+ * is touched. The Java heap of this module's JVMs is resident from the start, so handles, which may
+ * be garbage, cause no faults.
  */
 @NeedsProbe
 class PageFaultTest {

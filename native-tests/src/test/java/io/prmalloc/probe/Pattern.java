@@ -6,7 +6,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * The pattern of {@code probe.h}, written a second time: a row of 64-bit words in native byte
+ * The pattern of {@code probe.h}, implemented again in Java: a row of 64-bit words in native byte
  * order, word <i>i</i> being the <i>i</i>-th output of SplitMix64 started with the seed.
  *
  * <p>Threading: stateless.

@@ -7,7 +7,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 
 /**
- * Pools that learn from their first step on and within the close of a step.
+ * Pools that learn from their first step on, before the close of a step returns.
  *
  * <p>Threading: stateless.
  */

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The build script on machines other than this one, played with a search path of our own. */
+/** The build script as on other machines, simulated by a search path of the test's own. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the C library is built on Linux only")
 class ProbeBuildTest {
 

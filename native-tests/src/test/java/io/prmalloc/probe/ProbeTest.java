@@ -12,7 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The C library itself, on memory that is not our allocator's: does it see what is wrong? */
+/** The C library itself, on memory that is not our allocator's: it must find what is wrong. */
 @NeedsProbe
 class ProbeTest {
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The bytes in front of a raw address, as the struct that C takes them for. */
+/** The bytes in front of a raw address, read as the struct that C declares for them. */
 @NeedsProbe
 class RawHeaderTest {
 

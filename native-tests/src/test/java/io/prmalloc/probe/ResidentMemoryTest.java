@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How much memory the process has while a pool learns, serves, and is closed. */
+/** The resident memory of the process while a pool learns, serves, and is closed. */
 @NeedsProbe
 class ResidentMemoryTest {
 

@@ -13,7 +13,8 @@ import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * Every combination of an allocator, where its memory comes from and how it is asked for.
+ * A combination of an allocator, the source of its memory, and the way it is asked for memory.
+ * {@link #all} has every combination.
  *
  * <p>Threading: immutable.
  */

@@ -10,7 +10,10 @@ import java.util.BitSet;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What one side writes the other reads, in every tensor of a step, while the others live too. */
+/**
+ * Java reads what C writes and the other way round, in every tensor of a step, while the other
+ * tensors are alive.
+ */
 @NeedsProbe
 class SharedMemoryTest {
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.prmalloc.internal.os.OperatingSystem;
 
 /**
- * Has C write to every page of every tensor.
+ * Writes to every page of every tensor, in C.
  *
  * <p>Threading: one thread at a time.
  */

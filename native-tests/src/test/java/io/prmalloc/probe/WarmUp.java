@@ -7,9 +7,9 @@ import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 
 /**
- * A server's life from start to steady state, in a JVM of its own because the kernel keeps one peak
- * per process. Says three numbers of bytes: the peak of the JVM with all classes loaded, the pool's
- * arena, and the peak at the end.
+ * A server from its start to steady state, in a JVM of its own because the kernel keeps one peak
+ * per process. Prints three numbers of bytes: the peak of the JVM with all classes loaded, the
+ * pool's arena, and the peak at the end.
  *
  * <p>Threading: {@link #main} waits for the threads it starts.
  */

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The adapter for Netty, compiled against 4.1, on the 4.2 that this module has for the rivals'
- * sake: every operation does the same as on a buffer of Netty's own.
+ * The adapter for Netty is compiled against 4.1, and runs here on the 4.2 that this module has for
+ * the benchmarks' sake: every operation does the same as on a buffer of Netty's own.
  */
 class NettyAdapterTest {
 

@@ -4,7 +4,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.Optional;
 
-/** What tests of all rivals have in common. Threading: any thread. */
+/**
+ * Shared code of the tests of all rivals.
+ *
+ * <p>Threading: any thread.
+ */
 public final class Rivals {
 
   private Rivals() {}
