@@ -125,7 +125,7 @@ public final class PrmallocMetrics implements MeterBinder {
     bytes(
         registry,
         "prmalloc.memory.committed",
-        "reserved, without what trim() gave back page by page",
+        "reserved, without the pages that were given back",
         PoolSnapshot::committedBytes);
     bytes(registry, "prmalloc.memory.used", "given out", now -> now.memory().bytesInUse());
     bytes(
@@ -158,7 +158,7 @@ public final class PrmallocMetrics implements MeterBinder {
         registry,
         "prmalloc.requests.unpooled",
         tags,
-        "requests that went to the sub-allocator, for whatever reason",
+        "requests that the live heap served, for whatever reason",
         now -> now.requests().unpooledRequests());
   }
 

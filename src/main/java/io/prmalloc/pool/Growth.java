@@ -24,8 +24,8 @@ final class Growth {
   // A plan is made for the steps that were seen, in the interleavings that were rehearsed. Threads
   // find others: now and then a few tensors of one size are out together that never were before,
   // and some request finds no block. One of a hundred is too few for a new plan (see Replanner),
-  // and a new plan would be no better, for it knows no more. But each goes to the system and back,
-  // which takes as long as a hundred hits.
+  // and a new plan would be no better, for it knows no more. But the live heap serves each of them,
+  // which takes longer than a hit.
   //
   // So a bin that goes on missing, although what lay idle was gathered (see ChunkIndex), keeps the
   // block that the next of them gets. It has a region of its own, is asked right after the plan's

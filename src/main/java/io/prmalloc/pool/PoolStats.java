@@ -7,11 +7,11 @@ package io.prmalloc.pool;
  *
  * @param hits planned requests (over 32 KiB) served from the arena
  * @param misses planned requests whose bin, and every larger one within bounds, was empty: they
- *     went to the sub-allocator
+ *     were served by the live heap
  * @param nullBins planned requests of a size that the plan has no bin for and no larger bin served
  * @param smallRequests requests of up to 32 KiB, served from slabs
- * @param unpooledRequests requests that went to the sub-allocator: misses, null bins, all planned
- *     ones before the plan was there, and those with an alignment no slab has
+ * @param unpooledRequests requests that the live heap served: misses, null bins, all planned ones
+ *     before the plan was there, and those with an alignment no slab has
  * @param policyIntervalBytes the step between size classes of the policy that won; 0 before there
  *     is a plan
  * @param planBytes what that policy's blocks add up to; 0 before there is a plan

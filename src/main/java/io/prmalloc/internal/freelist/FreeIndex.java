@@ -55,7 +55,7 @@ public class FreeIndex {
   //   - a bit that was set is lost: a block is free and nowhere noted;
   //   - a bit that was cleared comes back: who goes for that block finds it taken, and clears it.
   // A free block that is nowhere noted is found by who asks the blocks themselves, before any
-  // request goes to the system: Buffer.claimAny, BlockStack.gather.
+  // request is served from elsewhere: Buffer.claimAny, BlockStack.gather.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published; of a slab, by release stores as its slots
