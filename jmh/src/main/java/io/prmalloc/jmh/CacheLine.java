@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.OptionalDouble;
 
 /**
- * How long a cache line takes from one processor to another just now: no allocator hands anything
- * to another thread in less.
+ * Measures how long a cache line takes from one processor to another at this time: no allocator can
+ * hand memory to another thread faster.
  *
  * <p>Threading: one thread, which it needs and one more.
  */

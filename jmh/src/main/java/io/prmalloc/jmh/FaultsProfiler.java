@@ -11,10 +11,10 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Counts the minor page faults of an operation: {@code -prof io.prmalloc.jmh.FaultsProfiler}. They
- * are those of the whole process, so that the JIT's and the collector's are in it: some hundred in
- * an iteration, which is nothing for each of many operations, and something where an iteration has
- * only a few.
+ * Counts the minor page faults of an operation: {@code -prof io.prmalloc.jmh.FaultsProfiler}. The
+ * count is that of the whole process, so it includes the faults of the JIT and the collector: some
+ * hundred in an iteration. These are negligible if an iteration has many operations, and count if
+ * it has only a few.
  *
  * <p>Threading: one thread.
  */

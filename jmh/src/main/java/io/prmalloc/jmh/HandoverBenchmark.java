@@ -15,13 +15,13 @@ import org.openjdk.jmh.infra.Control;
 
 /**
  * What does an allocation cost that another thread releases, in nanoseconds? One thread allocates
- * and touches 8 bytes, one releases; between them a queue that holds at most {@value #CAPACITY}, a
- * quarter at a time. Give it two seconds before you believe it: both threads have a processor, and
- * the JIT none.
+ * and touches 8 bytes, one releases; between them is a queue that holds at most {@value #CAPACITY},
+ * a quarter at a time. Warm it up for two seconds at least: both threads have a processor, and the
+ * JIT has none.
  *
- * <p>The score is the time from one allocation to the next when both threads are as fast as they
- * can, which is that of the slower. What it is for {@link Rival#READY_MEMORY} is the queue's: take
- * it off.
+ * <p>The score is the time from one allocation to the next when both threads run as fast as they
+ * can, so it is the time of the slower thread. The score of {@link Rival#READY_MEMORY} is the cost
+ * of the queue: subtract it.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar HandoverBenchmark

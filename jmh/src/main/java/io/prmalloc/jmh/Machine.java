@@ -19,7 +19,8 @@ import java.util.Properties;
 import java.util.stream.Collectors;
 
 /**
- * What a number depends on beside the code: the machine, its system, and who else was on it.
+ * What a measurement depends on beside the code: the machine, its operating system, and the load of
+ * other processes.
  *
  * <p>Threading: one thread.
  */

@@ -10,7 +10,7 @@ import java.util.List;
 import org.openjdk.jmh.runner.RunnerException;
 
 /**
- * The module's command line: a few commands of its own, and whatever is none of them goes to JMH.
+ * The module's command line: a few commands of its own; all other arguments are passed to JMH.
  *
  * <p>Threading: one thread.
  */

@@ -16,8 +16,8 @@ import org.openjdk.jmh.infra.ThreadParams;
 
 /**
  * As {@link PairBenchmark}, but each pair has another size: 33 sizes from 4 KiB to 1 MiB, four to
- * each doubling, in an order that is shuffled once and the same for ever. Each thread goes round
- * the list and begins at a place of its own.
+ * each doubling, in an order that is shuffled once with a fixed seed. Each thread goes round the
+ * list from a starting point of its own.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar MixedBenchmark -t 1

@@ -34,9 +34,9 @@ import org.openjdk.jmh.infra.Blackhole;
  *
  * <p>A pair of allocate and close with 8 bytes touched between, as in {@link PairBenchmark}, and
  * then as many units of work as {@code work} says (one is a nanosecond or two). With none, a thread
- * makes more events than any server: the writer has a processor for itself then, or the time holds
- * what threads wait for it. {@code AFTER} has been recorded and is no more: it is to take what
- * {@code OFF} takes.
+ * makes more events than any server. Either the writer has a processor for itself then, or the
+ * score includes the time that threads wait for it. {@code AFTER} is a pool whose recording has
+ * ended: its score should be that of {@code OFF}.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar RecordingBenchmark.pair -t 1

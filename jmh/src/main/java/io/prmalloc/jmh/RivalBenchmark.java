@@ -15,13 +15,13 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What all benchmarks have in common: an allocator that is shared by the benchmark's threads, and a
- * JVM in which every allocator can work.
+ * The base of all benchmarks: an allocator that is shared by the benchmark's threads, and the flags
+ * of a JVM in which every allocator works.
  *
- * <p>The Java heap is of a fixed size and in memory from the start, so that page faults that are
- * counted are those of the memory under test. And the JIT watches every method before it compiles
- * it for good: a JIT that is busy does not, by default, and then may never know which allocator it
- * is that a benchmark calls, so that every handle is made on the heap.
+ * <p>The Java heap has a fixed size and is resident from the start, so that the page faults that
+ * are counted are those of the memory under test. The JIT profiles every method before it compiles
+ * it with C2. By default a busy JIT skips that, and then may never know which allocator a benchmark
+ * calls, so that every handle is made on the heap.
  *
  * <p>Threading: as each benchmark says.
  */

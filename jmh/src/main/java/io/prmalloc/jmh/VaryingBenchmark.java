@@ -16,14 +16,14 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * What does memory cost in one step when steps vary as a server's do, in microseconds? The sizes of
- * a step are those of its trace times a factor from {@value #LEAST_FACTOR} to 1, or the steps are
- * those of two models in random order, or there are no steps.
+ * What does memory cost in one step, in microseconds, when steps vary like those of a server? The
+ * sizes of a step are those of its trace times a factor from {@value #LEAST_FACTOR} to 1, or the
+ * steps are those of two models in random order, or there are no steps.
  *
- * <p>No allocator is warmed up but by JMH's iterations: our pool has the settings that it has by
- * default, learns from the traffic that is measured, and plans in the background. What is drawn is
- * the same for every rival. Scaling the sizes is part of the score, the same for all; {@link
- * Rival#READY_MEMORY} shows what is left when nobody allocates.
+ * <p>Only JMH's iterations warm an allocator up. Our pool has its default settings, learns from the
+ * traffic that is measured, and plans in the background. The random choices are the same for every
+ * rival. Scaling the sizes is part of the score, the same for all; {@link Rival#READY_MEMORY} shows
+ * what is left when nobody allocates.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar VaryingBenchmark -t 1 -wi 20

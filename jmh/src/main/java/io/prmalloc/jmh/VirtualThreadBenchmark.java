@@ -22,9 +22,9 @@ import org.openjdk.jmh.annotations.Setup;
  * others run, and so on {@value #ROUNDS} times. With {@code PLATFORM} the same requests run on as
  * many platform threads as there are processors.
  *
- * <p>The score is the time that passes, for each pair: with two processors about half of what a
- * thread needs. Starting threads and letting others run is in it; {@link Rival#READY_MEMORY} shows
- * how much that is.
+ * <p>The score is the elapsed time for each pair: with two processors about half of the time that a
+ * thread needs. It includes starting threads and yielding; {@link Rival#READY_MEMORY} shows how
+ * much that is.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar VirtualThreadBenchmark

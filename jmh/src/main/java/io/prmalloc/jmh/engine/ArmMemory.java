@@ -11,7 +11,7 @@ import io.prmalloc.onnxruntime.OrtSharedArena;
 import io.prmalloc.pool.TensorPoolAllocator;
 
 /**
- * An arm in the process that it has for itself: makes the sessions, and knows what was asked of
+ * The memory of an arm within its own process: makes the sessions, and counts the engine's calls to
  * Java. Close it after the sessions.
  *
  * <p>Threading: any thread.

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An arm in a JVM of its own, so that its memory is its alone.
+ * An arm in a JVM of its own, so that its memory can be measured by itself.
  *
  * <p>Threading: one thread.
  */

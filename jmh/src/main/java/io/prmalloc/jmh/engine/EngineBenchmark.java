@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What does ONNX Runtime have in memory, and what does a run cost, if shapes vary and nothing but
- * its memory changes?
+ * How much memory does ONNX Runtime use, and what does a run cost, if shapes vary and only its
+ * allocator changes?
  *
- * <p>Each arm has a JVM of its own. One follows the other in each round, in an order that turns, so
- * that all have their share of a slow minute.
+ * <p>Each arm has a JVM of its own. One follows the other in each round, in an order that rotates,
+ * so that a slow minute affects all of them.
  *
  * <p>Threading: one thread.
  */

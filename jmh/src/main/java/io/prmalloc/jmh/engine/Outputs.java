@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.zip.CRC32C;
 
 /**
- * A digest of each shape's outputs: every run is looked at, for memory that two tensors share by
+ * A digest of each shape's outputs: every run is checked, since memory that two tensors share by
  * mistake shows in some runs only.
  *
  * <p>Threading: any thread.

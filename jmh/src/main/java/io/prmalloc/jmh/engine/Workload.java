@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What every arm is given to do: the same models, shapes and order.
+ * The work of every arm: the same models, shapes and order.
  *
  * <p>Threading: immutable.
  *

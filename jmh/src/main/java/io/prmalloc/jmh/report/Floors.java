@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * What the project promises of its speed, each promise as a ratio of two numbers of one run.
+ * The project's promises about speed, each as a ratio of two numbers of one run.
  *
  * <p>Threading: one thread at a time.
  */

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What belongs side by side.
+ * The tables of the results page: which rivals and settings are shown side by side.
  *
  * <p>Threading: immutable.
  *

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.OptionalDouble;
 
 /**
- * What came out for one rival in one setting.
+ * The result of one rival in one setting.
  *
  * <p>Threading: immutable.
  *

@@ -18,8 +18,8 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 
 /**
- * What JMH wrote, of one run or of several. The forks of the same setting count together, whichever
- * file they are in.
+ * The results in JMH's files, of one run or of several. The forks of one setting count together,
+ * whichever file they are in.
  *
  * <p>Threading: immutable.
  */

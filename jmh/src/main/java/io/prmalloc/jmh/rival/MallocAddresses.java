@@ -3,8 +3,7 @@ package io.prmalloc.jmh.rival;
 import org.agrona.UnsafeApi;
 
 /**
- * The C library's {@code malloc} and {@code free}, without anything in between that could be
- * spared.
+ * The C library's {@code malloc} and {@code free}, by the shortest path that this JDK has.
  *
  * <p>Threading: as {@link Strategy} says.
  */

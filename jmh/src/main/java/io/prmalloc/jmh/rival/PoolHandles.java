@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Our pool through checked handles and their byte buffers, in steps or without.
+ * Our pool through checked handles and their byte buffers, with steps or without.
  *
  * <p>Threading: as {@link Strategy} says.
  */

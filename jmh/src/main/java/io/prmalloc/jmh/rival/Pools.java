@@ -4,7 +4,7 @@ import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Locale;
 
-/** What all ways into the pool have in common. Threading: any thread. */
+/** Shared code of all strategies that use the pool. Threading: any thread. */
 final class Pools {
 
   private Pools() {}

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Memory that was already there: a yardstick, for what is left of a benchmark when nobody
- * allocates.
+ * Memory that was allocated before: the baseline, which shows the cost of a benchmark without any
+ * allocation.
  *
  * <p>Threading: as {@link Strategy} says.
  */

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.UnsafeApi;
 
 /**
- * A plain lock-free stack of ready blocks: a yardstick for what a pool on one such stack costs at
- * the least. It answers every request with a block of the same size.
+ * A plain lock-free stack of ready blocks: the least cost of a pool that uses one such stack. It
+ * answers every request with a block of the same size.
  *
  * <p>Threading: as {@link Strategy} says.
  */

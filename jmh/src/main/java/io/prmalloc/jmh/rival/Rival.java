@@ -8,7 +8,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Who takes part.
+ * The allocators that the benchmarks compare.
  *
  * <p>Threading: immutable.
  */

@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 
 /**
- * Bodies of any size: the first bytes of one random sequence, and what a server that has looked at
- * them answers.
+ * Bodies of any size: the first bytes of one random sequence, and the answer that a server gives
+ * after reading them.
  *
  * <p>Threading: immutable.
  */

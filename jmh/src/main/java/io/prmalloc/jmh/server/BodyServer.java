@@ -32,8 +32,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Gathers the body of every HTTP request, looks at each page of it, and answers with the sum of
- * what it saw. On this machine only.
+ * Gathers the body of every HTTP request, reads eight bytes of each page, and answers with their
+ * sum. Listens on this machine only.
  *
  * <p>Threading: any thread.
  */

@@ -14,11 +14,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * How many requests does a Netty server answer, and what has it in memory, if nothing but its
+ * How many requests does a Netty server answer, and how much memory does it use, if only its
  * allocator changes? Bodies of several MiB, reads of 64 KiB, no steps.
  *
- * <p>Each server has a JVM of its own. One follows the other in each round, in an order that turns,
- * so that all have their share of a slow minute.
+ * <p>Each server has a JVM of its own. One follows the other in each round, in an order that
+ * rotates, so that a slow minute affects all of them.
  *
  * <p>Threading: one thread.
  */

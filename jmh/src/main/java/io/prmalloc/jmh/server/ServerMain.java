@@ -13,8 +13,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The process of a server. Its first line is the port; for each line of its input it tells what it
- * has used; it ends with its input.
+ * The process of a server. It prints the port as its first line. For each line of its input it
+ * prints what it has used. It exits at the end of its input.
  *
  * <p>Threading: one thread.
  */

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A server in a JVM of its own, so that its memory is its alone.
+ * A server in a JVM of its own, so that its memory can be measured by itself.
  *
  * <p>Threading: one thread.
  */
