@@ -336,6 +336,15 @@ class MemoryStrategyTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(MemoryStrategy.class)
+  void shouldPlanWhenATensorIsAsLargeAsANumberCanBe(MemoryStrategy strategy) {
+    List<TensorUsageRecord> records = List.of(new TensorUsageRecord(Long.MAX_VALUE, 0, 0));
+
+    assertEquals(Long.MAX_VALUE, strategy.assignObjects(records).objectSizeBytes(0));
+    assertEquals(Long.MAX_VALUE, strategy.assignOffsets(records, 1).totalBytes());
+  }
+
   @Test
   void shouldRefuseWhenThereAreTooManyTensorsForAFlow() {
     List<TensorUsageRecord> records =

@@ -39,8 +39,6 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
   /** More would take minutes, and gigabytes. */
   public static final int MAX_TENSORS = 2_000;
 
-  private static final long FAR = Long.MAX_VALUE;
-
   @Override
   public ObjectsAssignment assign(Lives lives) {
     if (lives.count() > MAX_TENSORS) {
@@ -68,7 +66,9 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
     private boolean[] open = new boolean[1024];
     private long[] costs = new long[1024];
     private int edgeCount;
+    // Of vertices that are reached; a distance may be as large as a long is.
     private final long[] distances;
+    private final boolean[] reached;
     private final int[] edgeTo;
 
     private Network(Lives lives) {
@@ -80,6 +80,7 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
         edgesFrom.add(new Edges());
       }
       distances = new long[sink + 1];
+      reached = new boolean[sink + 1];
       edgeTo = new int[sink + 1];
       Comparator<Integer> byDeath = Comparator.comparingLong(lives::lastTask);
       PriorityQueue<Integer> live =
@@ -123,7 +124,7 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
     /** Sends one unit along the cheapest path; false if none is left. */
     private boolean sendOne() {
       findDistances();
-      if (distances[sink] == FAR) {
+      if (!reached[sink]) {
         return false;
       }
       for (int vertex = sink; vertex != source; vertex = ends[edgeTo[vertex] ^ 1]) {
@@ -134,7 +135,8 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
     }
 
     private void findDistances() {
-      Arrays.fill(distances, FAR);
+      Arrays.fill(reached, false);
+      reached[source] = true;
       distances[source] = 0;
       int[] lastQueued = new int[sink + 1];
       ArrayDeque<Integer> queue = new ArrayDeque<>();
@@ -145,8 +147,10 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
           Edges edges = edgesFrom.get(vertex);
           for (int i = 0; i < edges.count; i++) {
             int edge = edges.ids[i];
-            if (open[edge] && distances[vertex] + costs[edge] < distances[ends[edge]]) {
-              distances[ends[edge]] = distances[vertex] + costs[edge];
+            long distance = distances[vertex] + costs[edge];
+            if (open[edge] && (!reached[ends[edge]] || distance < distances[ends[edge]])) {
+              reached[ends[edge]] = true;
+              distances[ends[edge]] = distance;
               edgeTo[ends[edge]] = edge;
               if (lastQueued[ends[edge]] != round) {
                 lastQueued[ends[edge]] = round;
