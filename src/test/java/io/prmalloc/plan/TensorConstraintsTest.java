@@ -60,6 +60,31 @@ class TensorConstraintsTest {
         () -> new TensorUsageRecord(1, 0, 0, NONE.withOffset(Long.MAX_VALUE)));
   }
 
+  @Test
+  void shouldBeRefusedWhenSizesAreTooLargeForDifferencesOfOffsets() {
+    long bound = 1L << 61;
+    TensorUsageRecord fixed = new TensorUsageRecord(4, 0, 1, NONE.withOffset(8));
+    assertEquals(
+        bound, LowerBounds.loadBytes(List.of(fixed, new TensorUsageRecord(bound - 16, 0, 1))) + 12);
+    assertRefused(
+        "size "
+            + (bound - 11)
+            + " with an alignment of 1 takes the sum of all, behind fixed tensors that end at 12,"
+            + " over "
+            + bound
+            + ", at which plans under constraints end",
+        () -> LowerBounds.loadBytes(List.of(fixed, new TensorUsageRecord(bound - 11, 2, 3))));
+    assertRefused(
+        "size 4 with an alignment of 1 takes the sum of all, behind fixed tensors that end at "
+            + (bound + 1)
+            + ", over "
+            + bound
+            + ", at which plans under constraints end",
+        () ->
+            LowerBounds.loadBytes(
+                List.of(new TensorUsageRecord(4, 0, 1, NONE.withOffset(bound - 3)))));
+  }
+
   @ParameterizedTest
   @EnumSource(MemoryStrategy.class)
   void shouldBeRefusedByNameWhenAStrategyCannotObserveThem(MemoryStrategy strategy) {

@@ -27,6 +27,8 @@ public final class ConstrainedProblem {
   //
   // Ticks are the tasks in which a piece begins: what overlaps at all, overlaps in one of them.
 
+  private static final long LARGEST = 1L << 61;
+
   private final List<TensorUsageRecord> records;
   private final long alignment;
   private final long[] sizes;
@@ -43,8 +45,8 @@ public final class ConstrainedProblem {
    *
    * @param alignment what every offset is a multiple of, beside each tensor's own alignment
    * @throws IllegalArgumentException if the alignment is out of its bounds; if sizes, rounded up,
-   *     together pass 2^63 − 1; if a fixed offset is no multiple of the alignment, or two tensors
-   *     share a byte where they are fixed
+   *     together, behind the fixed, pass 2^61; if a fixed offset is no multiple of the alignment,
+   *     or two tensors share a byte where they are fixed
    */
   public ConstrainedProblem(List<TensorUsageRecord> records, long alignment) {
     Requests.checkAlignment(alignment);
@@ -117,21 +119,29 @@ public final class ConstrainedProblem {
 
   /**
    * No offset of a plan without holes can pass the sum of all sizes and steps, behind the fixed.
+   * What differences of offsets are computed with must not overflow either.
    */
   private void checkSum() {
-    long sum = 0;
-    for (int i = 0; i < sizes.length; i++) {
-      sum = Sums.add(sum, Sums.add(sizes[i], steps[i] - 1));
-    }
     long end = 0;
     for (int i = 0; i < sizes.length; i++) {
       end = Math.max(end, fixed[i] < 0 ? 0 : Sums.add(fixed[i], sizes[i]));
     }
-    // What differences of offsets are computed with must not overflow either.
-    if (Sums.add(sum, end) > Long.MAX_VALUE / 4) {
-      throw new IllegalArgumentException(
-          "sizes, alignments and fixed offsets together pass 2^61, at which plans under constraints"
-              + " end");
+    long left = LARGEST - end;
+    for (int i = 0; i < sizes.length; i++) {
+      left -= steps[i] - 1;
+      if (left < sizes[i]) {
+        throw new IllegalArgumentException(
+            "size "
+                + sizes[i]
+                + " with an alignment of "
+                + steps[i]
+                + " takes the sum of all"
+                + (end > 0 ? ", behind fixed tensors that end at " + end + "," : "")
+                + " over "
+                + LARGEST
+                + ", at which plans under constraints end");
+      }
+      left -= sizes[i];
     }
   }
 
