@@ -81,8 +81,13 @@ final class FlatTable extends Table {
   }
 
   int byteValue(int field, String name) {
+    return byteValue(field, 0, name);
+  }
+
+  /** A number, or what it is where the file does not say it. */
+  int byteValue(int field, int absent, String name) {
     int slot = slot(field, 1, name);
-    return slot == 0 ? 0 : bb.get(slot);
+    return slot == 0 ? absent : bb.get(slot);
   }
 
   /** A number, or what it is where the file does not say it. */

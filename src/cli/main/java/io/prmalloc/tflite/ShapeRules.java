@@ -67,6 +67,17 @@ final class ShapeRules {
         List<Integer> top = with(shape(0), shape(0).size() - 1, value(1));
         yield List.of(top, top);
       }
+      case LSTM -> flag(3) ? basicLstm() : List.of(lstm(atLeast(0, 2), 0, 0, 18));
+      case BIDIRECTIONAL_SEQUENCE_RNN -> {
+        List<Integer> in = shape(0, 3);
+        int batchAxis = flag(0) ? 1 : 0;
+        yield bothWays(recurrent(in, batchAxis, 1, 4), recurrent(in, batchAxis, 5, 8), flag(2));
+      }
+      case BIDIRECTIONAL_SEQUENCE_LSTM -> {
+        List<Integer> in = shape(0, 3);
+        int batchAxis = timeIsFirst(4) ? 1 : 0;
+        yield bothWays(lstm(in, batchAxis, 0, 35), lstm(in, batchAxis, 17, 37), flag(3));
+      }
       default -> List.of(output());
     };
   }
@@ -148,6 +159,10 @@ final class ShapeRules {
       case AVERAGE_POOL_2D, L2_POOL_2D, MAX_POOL_2D -> pool();
       case TRANSPOSE_CONV, CONV_3D_TRANSPOSE -> dimensions(0);
       case FULLY_CONNECTED -> fullyConnected();
+      case RNN -> recurrent(shape(0, 2), 0, 1, 4);
+      case UNIDIRECTIONAL_SEQUENCE_RNN -> recurrent(shape(0, 3), flag(0) ? 1 : 0, 1, 4);
+      case UNIDIRECTIONAL_SEQUENCE_LSTM -> lstm(shape(0, 3), flag(3) ? 1 : 0, 0, 18);
+      case SVDF -> svdf();
       case BATCH_MATMUL -> batchMatmul();
       case RESHAPE -> reshape();
       case CONCATENATION -> concatenation();
@@ -182,6 +197,11 @@ final class ShapeRules {
       case FILL -> dimensions(0);
       case BROADCAST_TO -> dimensions(1);
       case SCATTER_ND -> dimensions(2);
+      case SPARSE_TO_DENSE -> dimensions(1);
+      case MATRIX_DIAG -> {
+        List<Integer> diagonal = atLeast(0, 1);
+        yield join(diagonal, diagonal.subList(diagonal.size() - 1, diagonal.size()));
+      }
       case RANGE -> List.of(range(value(0), value(1), value(2)));
       case ONE_HOT -> {
         List<Integer> hot = new ArrayList<>(shape(0));
@@ -272,6 +292,11 @@ final class ShapeRules {
 
   private boolean flag(int field) {
     return operator.options() != null && operator.options().byteValue(field, "") != 0;
+  }
+
+  /** An option that is on where the file does not say it. */
+  private boolean timeIsFirst(int field) {
+    return operator.options() == null || operator.options().byteValue(field, 1, "") != 0;
   }
 
   private static int size(long size) {
@@ -414,13 +439,93 @@ final class ShapeRules {
     List<Integer> in = atLeast(0, 1);
     List<Integer> weights = shape(1, 2);
     if (flag(2)) {
-      if (!in.get(in.size() - 1).equals(weights.get(1))) {
-        throw new NoShapeException(
-            TfliteReader.describe(in) + " does not end in " + weights.get(1));
-      }
+      checkEnd(in, weights.get(1));
       return with(in, in.size() - 1, weights.get(0));
     }
     return List.of(divide(elements(in), weights.get(1)), weights.get(0));
+  }
+
+  // Recurrent operators keep a state from run to run in variables, whose shapes are those of the
+  // file: engines resize inputs only, and refuse a state for another batch.
+
+  private void checkState(int input, long elements) {
+    if (elements(shape(input)) != elements) {
+      throw new NoShapeException(
+          "its state, input "
+              + input
+              + ", has "
+              + elements(shape(input))
+              + " elements instead of "
+              + elements);
+    }
+  }
+
+  /**
+   * A recurrent layer.
+   *
+   * @param weights the input with its weights, a row for each unit
+   * @param state the input with its state
+   */
+  private List<Integer> recurrent(List<Integer> in, int batchAxis, int weights, int state) {
+    int units = shape(weights, 2).get(0);
+    checkEnd(in, shape(weights, 2).get(1));
+    checkState(state, (long) in.get(batchAxis) * units);
+    return with(in, in.size() - 1, units);
+  }
+
+  /**
+   * A long short-term memory.
+   *
+   * @param weights how far behind the input, at 0, the weights of this direction are
+   * @param states the input with the state of the output; that of the cells is behind it
+   */
+  private List<Integer> lstm(List<Integer> in, int batchAxis, int weights, int states) {
+    List<Integer> cells = shape(weights + 4, 2);
+    int outputs = shape(weights + 8, 2).get(1);
+    checkEnd(in, cells.get(1));
+    checkState(states, (long) in.get(batchAxis) * outputs);
+    checkState(states + 1, (long) in.get(batchAxis) * cells.get(0));
+    return with(in, in.size() - 1, outputs);
+  }
+
+  /** The long short-term memory whose state is an input like others, with its temporaries. */
+  private List<List<Integer>> basicLstm() {
+    List<Integer> in = shape(0, 2);
+    List<Integer> activation = shape(1, 2);
+    if (!in.get(0).equals(activation.get(0))) {
+      throw new NoShapeException(
+          TfliteReader.describe(in)
+              + " and "
+              + TfliteReader.describe(activation)
+              + " are not of one batch");
+    }
+    return List.of(
+        activation,
+        activation,
+        with(in, 1, (long) in.get(1) + activation.get(1)),
+        with(in, 1, 4L * activation.get(1)));
+  }
+
+  private List<List<Integer>> bothWays(
+      List<Integer> forward, List<Integer> backward, boolean areMerged) {
+    int last = forward.size() - 1;
+    return areMerged
+        ? List.of(with(forward, last, (long) forward.get(last) + backward.get(last)))
+        : List.of(forward, backward);
+  }
+
+  private List<Integer> svdf() {
+    List<Integer> in = shape(0, 2);
+    List<Integer> features = shape(1, 2);
+    checkEnd(in, features.get(1));
+    checkState(4, (long) in.get(0) * shape(2, 2).get(1) * features.get(0));
+    return List.of(in.get(0), divide(features.get(0), option(0, 0)));
+  }
+
+  private static void checkEnd(List<Integer> in, int size) {
+    if (in.get(in.size() - 1) != size) {
+      throw new NoShapeException(TfliteReader.describe(in) + " does not end in " + size);
+    }
   }
 
   private List<Integer> batchMatmul() {

@@ -147,6 +147,67 @@ class ShapeInferenceTest {
   }
 
   @Test
+  void shouldGiveTheUnitsWhenOperatorsAreRecurrent() {
+    assertEquals("2x8", rnn(2).run(0, "2x4", RNN, 1));
+    assertEquals("2x5x8", rnn(2).run(0, "2x5x4", UNIDIRECTIONAL_SEQUENCE_RNN, 1));
+    assertEquals("5x2x8", rnn(2).run(0, "5x2x4", UNIDIRECTIONAL_SEQUENCE_RNN, 1, 1));
+    assertEquals(
+        "stopped: its state, input 4, has 8 elements instead of 16",
+        rnn(1).run(0, "2x5x4", UNIDIRECTIONAL_SEQUENCE_RNN, 1));
+    assertEquals("stopped: [2, 3] does not end in 4", rnn(2).run(0, "2x3", RNN, 1));
+    assertEquals("2x5x8 2x5x6", bothRnns().run(0, "2x5x4", BIDIRECTIONAL_SEQUENCE_RNN, 2));
+    assertEquals("5x2x14", bothRnns().run(0, "5x2x4", BIDIRECTIONAL_SEQUENCE_RNN, 1, 1, 0, 1));
+    assertEquals(
+        "4x6",
+        one().weights(12, 3).weights(12, 5).weights(12).weights(4, 60).run(0, "4x3", SVDF, 1, 2));
+  }
+
+  /** Weights, recurrent weights, bias and state. */
+  private static One rnn(int batch) {
+    return one().weights(8, 4).weights(8, 8).weights(8).weights(batch, 8);
+  }
+
+  private static One bothRnns() {
+    return rnn(2).weights(6, 4).weights(6, 6).weights(6).weights(2, 6);
+  }
+
+  @Test
+  void shouldGiveTheOutputsWhenOperatorsAreLongShortTermMemories() {
+    assertEquals("2x6", lstm(2).run(0, "2x4", LSTM, 1));
+    assertEquals("2x5x6", lstm(2).run(0, "2x5x4", UNIDIRECTIONAL_SEQUENCE_LSTM, 1));
+    assertEquals("5x2x6", lstm(2).run(0, "5x2x4", UNIDIRECTIONAL_SEQUENCE_LSTM, 1, 0, 0, 0, 1));
+    assertEquals(
+        "stopped: its state, input 18, has 6 elements instead of 12",
+        lstm(1).run(0, "2x5x4", UNIDIRECTIONAL_SEQUENCE_LSTM, 1));
+    // The kernel whose state is an input: activation, weights, biases, state.
+    assertEquals(
+        "2x8 2x8 2x12 2x32",
+        one()
+            .weights(2, 8)
+            .weights(32, 12)
+            .weights(32)
+            .weights(2, 8)
+            .run(0, "2x4", LSTM, 4, 0, 0, 0, 1));
+    // Time is first where nothing is said.
+    One both = lstmWeights(lstmWeights(one())).weights(2, 6).weights(2, 8);
+    assertEquals(
+        "5x2x6 5x2x6",
+        both.weights(2, 6).weights(2, 8).run(0, "5x2x4", BIDIRECTIONAL_SEQUENCE_LSTM, 2));
+  }
+
+  /** Eight cells and six outputs: weights and biases, 1 to 17, and the states. */
+  private static One lstm(int batch) {
+    return lstmWeights(one()).weights(batch, 6).weights(batch, 8);
+  }
+
+  private static One lstmWeights(One one) {
+    one.weights(8, 4).weights(8, 4).weights(8, 4).weights(8, 4);
+    one.weights(8, 6).weights(8, 6).weights(8, 6).weights(8, 6);
+    one.weights(8).weights(8).weights(8).weights(8).weights(8).weights(8).weights(8);
+    return one.weights(6, 8).weights(6);
+  }
+
+  @Test
   void shouldBroadcastWhenOperatorsAreElementWise() {
     assertEquals("2x3", one().run(0, "2x3", RELU, 1));
     assertEquals("4x2x3", one().weights(4, 1, 3).run(0, "2x3", ADD, 1));
@@ -218,7 +279,7 @@ class ShapeInferenceTest {
 
   @Test
   void shouldNameTheOperatorWhenItStopsTheShapes() {
-    assertEquals("stopped: the operator's rule is not known", one().run(0, "7", SVDF, 1));
+    assertEquals("stopped: the operator's rule is not known", one().run(0, "7", RFFT2D, 1));
     assertEquals("stopped: its shape depends on the data", one().run(0, "7", WHERE, 1));
     byte[] model =
         new TfliteWriter()
