@@ -3,6 +3,7 @@ package io.prmalloc.report;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.plan.OffsetsAssignment;
+import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
@@ -17,8 +18,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Draws plans: time across, address up, a rectangle per tensor, the load as a curve, a tab per
- * strategy.
+ * Draws plans: time across, address up, a rectangle per tensor, with its gaps left out, the load as
+ * a curve, a tab per strategy.
  *
  * <p>Threading: any thread.
  */
@@ -62,6 +63,7 @@ public final class PlanPage {
       writeNumbers(json, "sizes", records, TensorUsageRecord::sizeBytes);
       writeNumbers(json, "first", records, TensorUsageRecord::firstTask);
       writeNumbers(json, "last", records, TensorUsageRecord::lastTask);
+      writeGaps(json, records);
       json.writeArrayFieldStart("plans");
       for (PlanRun run : shown(report.runs())) {
         writeRun(json, report, run);
@@ -72,6 +74,24 @@ public final class PlanPage {
       throw new UncheckedIOException(e);
     }
     return text.toString();
+  }
+
+  /**
+   * Tensor, first and last task, first byte in use and the one behind the last, if there is any.
+   */
+  private static void writeGaps(JsonGenerator json, List<TensorUsageRecord> records)
+      throws IOException {
+    if (records.stream().allMatch(record -> record.constraints().gaps().isEmpty())) {
+      return;
+    }
+    json.writeArrayFieldStart("gaps");
+    for (int tensor = 0; tensor < records.size(); tensor++) {
+      for (TensorConstraints.Gap gap : records.get(tensor).constraints().gaps()) {
+        long[] row = {tensor, gap.firstTask(), gap.lastTask(), gap.fromByte(), gap.toByte()};
+        json.writeArray(row, 0, row.length);
+      }
+    }
+    json.writeEndArray();
   }
 
   private static void writeNumbers(

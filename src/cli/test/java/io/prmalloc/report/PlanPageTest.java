@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.plan.TensorConstraints;
+import io.prmalloc.plan.TensorConstraints.Gap;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TraceInput;
@@ -75,6 +77,51 @@ class PlanPageTest {
         "the high one\n1,000 bytes at offset 4,000\nalive from 5 to 9",
         Browser.attribute(dom, "data-high"));
     assertEquals("true", Browser.attribute(dom, "data-none"));
+  }
+
+  /** The load and the rectangles are without the gaps; what lies in one is met by the mouse. */
+  @Test
+  void shouldLeaveOutGapsWhenTensorsHaveThem() throws Exception {
+    TensorConstraints gaps =
+        TensorConstraints.NONE.withGaps(List.of(new Gap(2, 7, 0, 1000), new Gap(9, 9, 0, 0)));
+    TensorLifetimes tensors =
+        TensorLifetimes.of(
+            "gaps",
+            List.of("wide", "within"),
+            List.of(new TensorUsageRecord(4000, 0, 9, gaps), new TensorUsageRecord(3000, 2, 7)));
+    String move =
+        """
+        const seen = document.body.dataset;
+        const at = (t, a) => {
+          document.getElementById("stage").dispatchEvent(
+              new MouseEvent("mousemove", {clientX: x(t), clientY: y(a)
+                  + document.getElementById("stage").getBoundingClientRect().top}));
+          return document.getElementById("tip").textContent;
+        };
+        seen.before = at(1, 2000).split("\\n")[0];
+        seen.kept = at(5, 500).split("\\n")[0];
+        seen.inside = at(5, 2000).split("\\n")[0];
+        seen.wide = at(9.5, 2000);
+        seen.most = Math.max(...load.map(([, live]) => live));
+        const color = (t, a) => [...$("plan").getContext("2d")
+            .getImageData(Math.round(x(t)), Math.round(y(a)), 1, 1).data].join();
+        seen.sameColor = color(1, 2700) === color(5, 700);
+        seen.gapIsEmpty = color(9.5, 2700) === color(9.5, 4100);
+        """;
+
+    String dom = browser().dom(PlanPage.html(report(tensors, "exact")), move);
+
+    assertEquals("wide", Browser.attribute(dom, "data-before"));
+    assertEquals("wide", Browser.attribute(dom, "data-kept"));
+    assertEquals("within", Browser.attribute(dom, "data-inside"));
+    assertEquals(
+        "wide\n4,000 bytes at offset 0\nalive from 0 to 9\n"
+            + "from 2 to 7 only bytes 0 to 999 in use\nfrom 9 to 9 not in use",
+        Browser.attribute(dom, "data-wide"));
+    assertEquals("4000", Browser.attribute(dom, "data-most"));
+    assertEquals("true", Browser.attribute(dom, "data-same-color"));
+    assertEquals("true", Browser.attribute(dom, "data-gap-is-empty"));
+    assertEquals("4", Browser.attribute(dom, "data-filled"));
   }
 
   @Test
