@@ -76,6 +76,25 @@ class SwapPageTest {
   }
 
   @Test
+  void shouldSayWhatTheAxesShowWhenDrawn() throws Exception {
+    String texts =
+        """
+        const texts = [], fill = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+          texts.push(text);
+          fill.call(this, text, ...at);
+        };
+        draw();
+        document.body.dataset.texts = texts.join("|");
+        """;
+
+    String dom = new Browser(directory).dom(SwapPage.html(squeezenet(SwapMode.ASYNC)), texts);
+
+    String drawn = Browser.attribute(dom, "data-texts");
+    assertTrue(drawn.contains("|time (ms)|bytes alive (1 kB = 1,000 bytes)|"), drawn);
+  }
+
+  @Test
   void shouldNameNothingOutsideWhenMade() {
     String html = SwapPage.html(squeezenet(SwapMode.SEMI_SYNC));
 
