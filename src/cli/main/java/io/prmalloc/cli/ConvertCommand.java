@@ -64,6 +64,7 @@ final class ConvertCommand implements Callable<Integer> {
       TerminalProgress.begin(bar, "reading");
       conversion = TraceConversion.of(input.trace(), target);
     }
+    Main.warn(spec, conversion.warning());
     for (Loss loss : conversion.losses()) {
       Main.complain(
           spec.commandLine(), input.input() + ": lost in " + target.label() + ": " + loss.what());

@@ -6,16 +6,21 @@ import io.prmalloc.plan.ShapedUsageRecord;
 import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorShape;
 import io.prmalloc.plan.TensorUsageRecord;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -50,8 +55,11 @@ final class LivesReader {
   static final List<String> LIFETIMES_COLUMNS = List.of("id", "lower", "upper", "size");
   static final List<String> RECORDS_COLUMNS = List.of("id", "size", "first", "last");
 
-  private static final List<String> FURTHER_COLUMNS =
+  /** Those that have a meaning and need not be there. */
+  static final List<String> FURTHER_COLUMNS =
       List.of("alignment", "offset", "hint", "gaps", "uses");
+
+  private static final List<String> CONSTRAINT_COLUMNS = List.of("alignment", "offset", "gaps");
   private static final String END = "end";
   private static final Pattern GAP = Pattern.compile("(\\w+)-(\\w+)(?:@(\\w+):(\\w+))?");
 
@@ -107,20 +115,121 @@ final class LivesReader {
    * @return which columns are not looked at; empty if none, or the line is no header
    */
   static Optional<String> warning(String line) {
+    List<String> unknown = furtherColumns(line);
+    unknown.removeAll(FURTHER_COLUMNS);
+    return Optional.of(unknown)
+        .filter(names -> !names.isEmpty())
+        .map(
+            names ->
+                "columns that nobody here knows are passed over: "
+                    + EventsReader.shorten(String.join(", ", names)));
+  }
+
+  /** Which columns of a header ask for more than a size and a life; none if it is no header. */
+  static List<String> constraintColumns(String line) {
+    List<String> columns = furtherColumns(line);
+    columns.retainAll(CONSTRAINT_COLUMNS);
+    return columns;
+  }
+
+  private static List<String> furtherColumns(String line) {
     for (List<String> needed : List.of(LIFETIMES_COLUMNS, RECORDS_COLUMNS)) {
       if (isHeader(line, needed)) {
-        List<String> unknown = new ArrayList<>(names(CsvTable.of("", line, null), needed));
-        unknown.removeAll(needed);
-        unknown.removeAll(FURTHER_COLUMNS);
-        return Optional.of(unknown)
-            .filter(names -> !names.isEmpty())
-            .map(
-                names ->
-                    "columns that nobody here knows are passed over: "
-                        + EventsReader.shorten(String.join(", ", names)));
+        return furtherColumns(CsvTable.of("", line, null), needed);
       }
     }
-    return Optional.empty();
+    return new ArrayList<>();
+  }
+
+  private static List<String> furtherColumns(CsvTable table, List<String> needed) {
+    List<String> further = new ArrayList<>(names(table, needed));
+    further.removeAll(needed);
+    return further;
+  }
+
+  /** The columns of a table beside lives and sizes, in lower case. */
+  static List<String> furtherColumns(CsvTable table) {
+    return furtherColumns(
+        table,
+        names(table, LIFETIMES_COLUMNS).containsAll(LIFETIMES_COLUMNS)
+            ? LIFETIMES_COLUMNS
+            : RECORDS_COLUMNS);
+  }
+
+  /**
+   * Writes tensors as a table of their lives, with a column for each constraint that some tensor
+   * has, and for uses if they are known.
+   *
+   * @param needed the columns of the format
+   */
+  static void write(TensorLifetimes tensors, List<String> needed, Appendable out)
+      throws IOException {
+    boolean halfOpen = needed.equals(LIFETIMES_COLUMNS);
+    Map<String, IntFunction<String>> further = new LinkedHashMap<>();
+    further.put(
+        "alignment",
+        i -> {
+          long alignment = tensors.records().get(i).constraints().alignment();
+          return alignment == 1 ? "" : Long.toString(alignment);
+        });
+    further.put("offset", i -> text(tensors.records().get(i).constraints().offset()));
+    further.put("hint", i -> text(tensors.records().get(i).constraints().hint()));
+    further.put("gaps", i -> text(tensors.records().get(i).constraints().gaps(), halfOpen));
+    further
+        .values()
+        .removeIf(
+            column -> IntStream.range(0, tensors.count()).allMatch(i -> column.apply(i).isEmpty()));
+    if (tensors.knowsUses()) {
+      further.put("uses", i -> Long.toString(tensors.uses(i)));
+    }
+    List<String> header = new ArrayList<>(needed);
+    header.addAll(further.keySet());
+    CsvTable.append(out, header);
+    for (int i = 0; i < tensors.count(); i++) {
+      TensorUsageRecord record = tensors.records().get(i);
+      String first = Long.toString(record.firstTask());
+      List<String> row = new ArrayList<>();
+      row.add(tensors.ids().get(i));
+      if (halfOpen) {
+        row.addAll(List.of(first, Long.toString(record.lastTask() + 1)));
+        row.add(Long.toString(record.sizeBytes()));
+      } else {
+        row.add(sizeOrShape(tensors, i));
+        row.addAll(List.of(first, Long.toString(record.lastTask())));
+      }
+      for (IntFunction<String> column : further.values()) {
+        row.add(column.apply(i));
+      }
+      CsvTable.append(out, row);
+    }
+  }
+
+  private static String text(OptionalLong number) {
+    return number.isPresent() ? Long.toString(number.getAsLong()) : "";
+  }
+
+  private static String text(List<TensorConstraints.Gap> gaps, boolean halfOpen) {
+    return gaps.stream()
+        .map(
+            gap ->
+                gap.firstTask()
+                    + "-"
+                    + (gap.lastTask() + (halfOpen ? 1 : 0))
+                    + (gap.fromByte() == gap.toByte()
+                        ? ""
+                        : "@" + gap.fromByte() + ":" + gap.toByte()))
+        .collect(Collectors.joining(" "));
+  }
+
+  private static String sizeOrShape(TensorLifetimes tensors, int tensor) {
+    return tensors
+        .shapedRecords()
+        .map(
+            shapes ->
+                shapes.get(tensor).shape().dimensions().stream()
+                    .map(String::valueOf)
+                    .collect(Collectors.joining("x")))
+        .orElseGet(() -> Long.toString(tensors.records().get(tensor).sizeBytes()));
   }
 
   /**
@@ -182,7 +291,7 @@ final class LivesReader {
     if (table == null) {
       CsvTable read = CsvTable.of(file, content, source);
       endIncluded |= halfOpen && read.columns().contains(END);
-      readHeader(content, names(read, needed));
+      readHeader(content, read.columns(), names(read, needed));
       table = read;
       return;
     }
@@ -209,7 +318,7 @@ final class LivesReader {
     }
   }
 
-  private void readHeader(String content, List<String> cells) {
+  private void readHeader(String content, List<String> written, List<String> cells) {
     for (String column : needed) {
       if (!cells.contains(column)) {
         throw new IllegalArgumentException(
@@ -222,8 +331,16 @@ final class LivesReader {
       }
     }
     for (int i = 0; i < cells.size(); i++) {
-      if (columns.put(cells.get(i), i) != null) {
-        throw new IllegalArgumentException("column `" + cells.get(i) + "` comes twice");
+      Integer before = columns.put(cells.get(i), i);
+      if (before != null) {
+        throw new IllegalArgumentException(
+            written.get(i).equals(written.get(before))
+                ? "column `" + written.get(i) + "` comes twice"
+                : "columns `"
+                    + written.get(before)
+                    + "` and `"
+                    + written.get(i)
+                    + "` mean the same");
       }
     }
   }
@@ -362,7 +479,12 @@ final class LivesReader {
     try {
       return TextNumbers.bytes(text);
     } catch (NumberFormatException notANumber) {
-      throw wrongNumber(what, text, notANumber);
+      throw new IllegalArgumentException(
+          what
+              + " `"
+              + EventsReader.shorten(text)
+              + "` is not a whole number that fits 64 bits, such as 65536, 64K or 1MiB",
+          notANumber);
     }
   }
 

@@ -3,6 +3,7 @@ package io.prmalloc.trace;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.ShapedUsageRecord;
+import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
@@ -226,6 +227,30 @@ public final class TensorLifetimes {
     return records;
   }
 
+  /**
+   * The first tensor that asks for more than a size and a life, and for what; hints, which are no
+   * obligation, aside.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return such as {@code tensor a has gaps}; empty if there is none
+   */
+  public Optional<String> constraints() {
+    for (int i = 0; i < count(); i++) {
+      TensorConstraints asked = records.get(i).constraints();
+      String what =
+          !asked.gaps().isEmpty()
+              ? "gaps"
+              : asked.offset().isPresent()
+                  ? "a fixed offset"
+                  : asked.alignment() > 1 ? "an alignment" : "";
+      if (!what.isEmpty()) {
+        return Optional.of("tensor " + EventsReader.shorten(ids.get(i)) + " has " + what);
+      }
+    }
+    return Optional.empty();
+  }
+
   /** Shape and life of each tensor; empty if sizes are bytes. Threading: any thread. */
   public Optional<List<ShapedUsageRecord>> shapedRecords() {
     return shapedRecords.isEmpty() ? Optional.empty() : Optional.of(shapedRecords);
@@ -253,12 +278,16 @@ public final class TensorLifetimes {
     }
     events.sort(Comparator.comparingLong(Event::time).thenComparing(Event::birth));
     Trace.Builder trace = Trace.builder(name);
-    for (Event event : events) {
-      if (event.birth) {
-        trace.allocate(ids.get(event.tensor), records.get(event.tensor).sizeBytes());
-      } else {
-        trace.release(ids.get(event.tensor));
+    try {
+      for (Event event : events) {
+        if (event.birth) {
+          trace.allocate(ids.get(event.tensor), records.get(event.tensor).sizeBytes());
+        } else {
+          trace.release(ids.get(event.tensor));
+        }
       }
+    } catch (IllegalArgumentException tooLarge) {
+      throw new IllegalArgumentException(name + ": " + tooLarge.getMessage(), tooLarge);
     }
     return trace.build();
   }
@@ -272,9 +301,22 @@ public final class TensorLifetimes {
     return uses.isEmpty() ? LEAST_USES : uses.get(tensor);
   }
 
-  /** How many columns the file has beside lives and sizes; 0 if it was no table. */
-  int furtherColumns() {
-    return table == null ? 0 : table.header().size() - LivesReader.LIFETIMES_COLUMNS.size();
+  /** Whether the file says how many times tensors are used. */
+  boolean knowsUses() {
+    return !uses.isEmpty();
+  }
+
+  /**
+   * The columns that the file has beside lives and sizes; none if it was no table.
+   *
+   * @param withoutKnown whether those that have a meaning here are left out
+   */
+  List<String> furtherColumns(boolean withoutKnown) {
+    List<String> columns = table == null ? new ArrayList<>() : LivesReader.furtherColumns(table);
+    if (withoutKnown) {
+      columns.removeAll(LivesReader.FURTHER_COLUMNS);
+    }
+    return columns;
   }
 
   /**

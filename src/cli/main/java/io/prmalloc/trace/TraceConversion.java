@@ -1,7 +1,5 @@
 package io.prmalloc.trace;
 
-import io.prmalloc.plan.ShapedUsageRecord;
-import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.recording.Recorder;
 import io.prmalloc.recording.RecordingOptions;
 import java.io.IOException;
@@ -14,8 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * A trace that is to be written in another format, and the content that the format cannot hold.
@@ -41,6 +39,7 @@ public final class TraceConversion {
   private final Trace trace;
   private final TensorLifetimes lives;
   private final List<Loss> losses = new ArrayList<>();
+  private final Optional<String> warning;
 
   private TraceConversion(TraceInput input, TraceFormat target) {
     this.target = target;
@@ -69,6 +68,7 @@ public final class TraceConversion {
                   + " has operators, which no trace tells; it is read only");
       default -> throw new AssertionError(target);
     }
+    warning = source == TraceFormat.GRAPH ? input.warning() : Optional.empty();
     addSourceLosses(source, input.text());
     addTargetLosses(source);
   }
@@ -109,13 +109,19 @@ public final class TraceConversion {
   }
 
   private void addSourceLosses(TraceFormat source, String file) {
+    List<String> columns = lives == null ? List.of() : lives.furtherColumns(isTable(target));
+    if (!columns.isEmpty()) {
+      lose("the columns " + EventsReader.shorten(String.join(", ", columns)));
+    }
     if (source == target) {
       return;
     }
     if (source == TraceFormat.MNN) {
       lose("which operator a tensor belongs to, and the operators' times");
     } else if (source == TraceFormat.GRAPH) {
-      lose("the graph's nodes, and tensors that are in no arena");
+      lose(
+          "the graph's nodes, and tensors that are in no arena"
+              + (isTable(target) || lives.constraints().isEmpty() ? "" : ", and fixed offsets"));
     } else if (source == TraceFormat.RECORDING) {
       lose("threads, alignments, steps and times");
     } else if (source == TraceFormat.MALLOC) {
@@ -124,8 +130,6 @@ public final class TraceConversion {
       lose("threads, alignments, and which releases and allocations were one reallocation");
     } else if (source == TraceFormat.SNAPSHOT) {
       lose("times, streams, segments and stack traces");
-    } else if (source != null && isTable(source) && lives.furtherColumns() > 0) {
-      lose("further columns: " + lives.furtherColumns());
     }
     if (source == TraceFormat.RECORDING) {
       RecordingTraces.whatIsMissing(Path.of(file))
@@ -166,6 +170,14 @@ public final class TraceConversion {
     return List.copyOf(losses);
   }
 
+  /**
+   * What is to be said of a graph that is not all there was: open shapes, values of unknown size,
+   * an offline plan that is not kept. Threading: any thread.
+   */
+  public Optional<String> warning() {
+    return warning;
+  }
+
   /** Whether something is lost that changes the meaning. Threading: any thread. */
   public boolean changesMeaning() {
     return losses.stream().anyMatch(Loss::changesMeaning);
@@ -194,7 +206,12 @@ public final class TraceConversion {
       if (target == TraceFormat.EVENTS) {
         EventsReader.write(trace, out);
       } else {
-        writeTable(out);
+        LivesReader.write(
+            lives,
+            target == TraceFormat.LIFETIMES
+                ? LivesReader.LIFETIMES_COLUMNS
+                : LivesReader.RECORDS_COLUMNS,
+            out);
       }
     }
   }
@@ -219,28 +236,6 @@ public final class TraceConversion {
     }
     if (recorder.events() != trace.eventCount()) {
       throw new IOException(file + ": was not written to its end");
-    }
-  }
-
-  private void writeTable(Writer out) throws IOException {
-    boolean halfOpen = target == TraceFormat.LIFETIMES;
-    CsvTable.append(out, halfOpen ? LivesReader.LIFETIMES_COLUMNS : LivesReader.RECORDS_COLUMNS);
-    List<ShapedUsageRecord> shapes = lives.shapedRecords().orElse(null);
-    for (int i = 0; i < lives.count(); i++) {
-      TensorUsageRecord record = lives.records().get(i);
-      String first = Long.toString(record.firstTask());
-      String size =
-          shapes != null && !halfOpen
-              ? shapes.get(i).shape().dimensions().stream()
-                  .map(String::valueOf)
-                  .collect(Collectors.joining("x"))
-              : Long.toString(record.sizeBytes());
-      String id = lives.ids().get(i);
-      CsvTable.append(
-          out,
-          halfOpen
-              ? List.of(id, first, Long.toString(record.lastTask() + 1), size)
-              : List.of(id, size, first, Long.toString(record.lastTask())));
     }
   }
 }

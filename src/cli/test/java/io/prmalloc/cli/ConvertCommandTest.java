@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.recording.Recordings;
+import io.prmalloc.tflite.TfliteWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,7 +83,53 @@ class ConvertCommandTest {
 
     assertEquals(
         "a a 5\nf a 0\n",
-        Files.readString(converted(table, "events", "further columns: 2", TASKS)));
+        Files.readString(converted(table, "events", "the columns name, color", TASKS)));
+    assertEquals(
+        "id,size,first,last\na,5,0,1\n",
+        Files.readString(converted(table, "records", "the columns name, color")));
+  }
+
+  @Test
+  void shouldKeepConstraintsWhenATableBecomesATable() throws IOException {
+    String lifetimes =
+        """
+        id,lower,upper,size,alignment,offset,hint,gaps,uses
+        a,0,10,8,4,,16,2-8@0:4 9-10,7
+        b,2,8,4,,12,,,2
+        """;
+    String records =
+        """
+        id,size,first,last,alignment,offset,hint,gaps,uses
+        a,8,0,9,4,,16,2-7@0:4 9-9,7
+        b,4,2,7,,12,,,2
+        """;
+    Path table = file("table", lifetimes);
+
+    assertEquals(lifetimes, Files.readString(converted(table, "lifetimes")));
+    Path same = converted(table, "records");
+    assertEquals(records, Files.readString(same));
+    assertEquals(lifetimes, Files.readString(converted(same, "lifetimes")));
+    converted(table, "events", "the columns alignment, offset, hint, gaps, uses", TASKS);
+
+    Path ends =
+        file("ends", "buffer,start,end,size,gaps,hint\na,0,9,8,2-7@0:4 9-9,-1\nb,2,7,4,,\n");
+    assertEquals(
+        "id,lower,upper,size,gaps\na,0,10,8,2-8@0:4 9-10\nb,2,8,4,\n",
+        Files.readString(converted(ends, "lifetimes")));
+  }
+
+  @Test
+  void shouldKeepFixedOffsetsAndWarnWhenAModelIsConverted() throws IOException {
+    Path kept = Files.write(directory.resolve("kept.tflite"), TfliteWriter.offline(64, 0));
+    String graph = "the graph's nodes, and tensors that are in no arena";
+    String table = Files.readString(converted(kept, "lifetimes", graph));
+    assertTrue(table.startsWith("id,lower,upper,size,offset,uses\n0,0,1,64,64,"), table);
+    converted(kept, "events", graph + ", and fixed offsets", TASKS);
+
+    Path open = Files.write(directory.resolve("open.tflite"), TfliteWriter.open());
+    Outcome warned = convert(open, "lifetimes", directory.resolve("open.csv"));
+    assertEquals(0, warned.exitCode(), warned.err());
+    assertTrue(warned.err().contains("warning: " + open + ": input 0"), warned.err());
   }
 
   @Test

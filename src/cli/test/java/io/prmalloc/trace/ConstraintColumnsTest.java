@@ -85,7 +85,8 @@ class ConstraintColumnsTest {
       value = {
         "a,0,9,4,-8,,,|x.csv:2: alignment -8 is not from 1 to 1073741824",
         "a,0,9,4,0,,,|x.csv:2: alignment 0 is not from 1 to 1073741824",
-        "a,0,9,4,x,,,|x.csv:2: alignment `x` is not a whole number that fits 64 bits",
+        "a,0,9,4,x,,,|x.csv:2: alignment `x` is not a whole number that fits 64 bits, such as 65536,"
+            + " 64K or 1MiB",
         "a,0,9,4,,-2,,|x.csv:2: offset -2 is not a multiple of 1 from 0",
         "a,0,9,4,4,6,,|x.csv:2: offset 6 is not a multiple of 4 from 0",
         "a,0,9,4,,,-3,|x.csv:2: hint -3 is negative; the least is 0",

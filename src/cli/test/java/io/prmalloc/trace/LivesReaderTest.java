@@ -169,10 +169,11 @@ class LivesReaderTest {
         "id,size,first,last;a,1,5,4|2: first task 5 is after last 4",
         "id,size,first,last;a,-1,0,4|2: size -1 is negative; the least is 0",
         "id,size,first,last;a,1,-7,4|2: first task -7 is negative; the least is 0",
-        "id,size,first,last;a,1.5,0,4|2: size `1.5` is not a whole number that fits 64 bits",
+        "id,size,first,last;a,1.5,0,4|2: size `1.5` is not a whole number that fits 64 bits, such as"
+            + " 65536, 64K or 1MiB",
         "id,size,first,last;a,1,0,|2: last `` is not a whole number that fits 64 bits",
         "id,size,first,last;a,9223372036854775808,0,1|2: size `9223372036854775808` is not a whole"
-            + " number that fits 64 bits",
+            + " number that fits 64 bits, such as 65536, 64K or 1MiB",
         "id,size,first,last;a,9223372036854775807,0,1;b,1,5,6|3: size 1 takes the sum of all sizes"
             + " over 2^63 - 1",
         "id,size,first,last;a,1,0,1;b,1,0,1;a,2,0,2|4: tensor a comes again",
@@ -200,15 +201,19 @@ class LivesReaderTest {
         "id,lower,upper,size;a,3,3,1|2: lower 3 is not less than upper 3",
         "id,lower,upper,size;a,4,3,1|2: lower 4 is not less than upper 3",
         "id,lower,upper,size;a,0,3,8388608T|2: size `8388608T` is not a whole number that fits 64"
-            + " bits",
-        "id,lower,upper,size;a,0,3,4KB|2: size `4KB` is not a whole number that fits 64 bits",
+            + " bits, such as 65536, 64K or 1MiB",
+        "id,lower,upper,size;a,0,3,4KB|2: size `4KB` is not a whole number that fits 64 bits, such"
+            + " as 65536, 64K or 1MiB",
         "id,lower,upper,size;a,0,3K,4|2: upper `3K` is not a whole number that fits 64 bits",
         "id,lower,upper,size;a,0,3,0x8000000000000000|2: size `0x8000000000000000` is not a whole"
-            + " number that fits 64 bits",
+            + " number that fits 64 bits, such as 65536, 64K or 1MiB",
         "id,lower,upper,size;a,0,3,4,5|2: has 5 fields, but the header has 4",
         "id,lower,upper,size;a,0,3|2: has 3 fields, but the header has 4",
         "ID,lower,upper,size,id;a,0,3,4,5|1: column `id` comes twice",
-        "id,lower,upper,size;a,0,3,2x2|2: size `2x2` is not a whole number that fits 64 bits",
+        "id,lower,begin,upper,size;a,0,0,3,4|1: columns `lower` and `begin` mean the same",
+        "id,lower,upper,END,size;a,0,3,2,4|1: columns `upper` and `end` mean the same",
+        "id,lower,upper,size;a,0,3,2x2|2: size `2x2` is not a whole number that fits 64 bits, such"
+            + " as 65536, 64K or 1MiB",
       })
   void shouldNameTheLineWhenALifetimeIsWrong(String lines, String complaint) {
     TraceFormatException wrong =
