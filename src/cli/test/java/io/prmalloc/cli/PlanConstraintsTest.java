@@ -87,13 +87,68 @@ class PlanConstraintsTest {
     assertTrue(
         all.out()
             .contains(
-                "skipped: naive cannot observe the constraints of tensors; tensor 0 has a fixed"
+                "skipped: naive cannot observe the constraints of tensors; tensor a has a fixed"
                     + " offset"),
         all.out());
 
     Outcome named = Outcome.of("plan", file(FIXED), "--strategy", "equality");
     assertEquals(2, named.exitCode());
     assertTrue(named.err().contains("equality cannot observe"), named.err());
+  }
+
+  @Test
+  void shouldSkipObjectsWhenANamedStrategyObservesConstraintsByOffsets() throws IOException {
+    Outcome outcome =
+        Outcome.of("plan", file(GAPS), "--strategy=greedy-by-size,heuristic", "--json");
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    JsonNode results = JSON.readTree(outcome.out()).get("results");
+    assertEquals(
+        "greedy-by-size by objects cannot observe the constraints of tensors; tensor a has gaps",
+        results.get(0).get("skipped").asText());
+    assertEquals(10, results.get(1).get("totalBytes").asLong());
+    assertEquals(10, results.get(2).get("totalBytes").asLong());
+
+    Outcome objects = Outcome.of("plan", file(GAPS), "--strategy=greedy-by-size", "--kind=objects");
+    assertEquals(2, objects.exitCode());
+    assertTrue(objects.err().contains("in.csv: greedy-by-size by objects cannot"), objects.err());
+
+    Outcome search =
+        Outcome.of("plan", file(GAPS), "--strategy=heuristic", "--search=swaps", "--timeout=1");
+    assertEquals(2, search.exitCode());
+    assertTrue(
+        search.err().contains("heuristic's search cannot observe the constraints"), search.err());
+  }
+
+  @Test
+  void shouldFailWhenNoStrategyObservesTheConstraints() throws IOException {
+    Path out = directory.resolve("out.csv");
+    Outcome outcome = Outcome.of("plan", file(GAPS), "--kind=objects", "--out=" + out);
+    assertEquals(1, outcome.exitCode());
+    assertTrue(
+        outcome
+            .err()
+            .contains(
+                "no strategy made a plan: naive cannot observe the constraints of tensors; tensor a"
+                    + " has gaps"),
+        outcome.err());
+    assertTrue(Files.notExists(out));
+  }
+
+  @Test
+  void shouldNameFileAndBoundWhenSizesAreTooLargeForConstraints() throws IOException {
+    String file = file("id,lower,upper,size,offset\na,0,9,4611686018427387904,8\n");
+    for (String strategy : List.of("all", "exact", "greedy-by-size", "heuristic")) {
+      Outcome outcome = Outcome.of("plan", file, "--strategy=" + strategy);
+      assertEquals(2, outcome.exitCode());
+      assertEquals(
+          "prmalloc: "
+              + file
+              + ": size 4611686018427387904 with an alignment of 1 takes the sum of all, behind"
+              + " fixed tensors that end at 4611686018427387912, over 2305843009213693952, at which"
+              + " plans under constraints end\n",
+          outcome.err());
+    }
   }
 
   @Test

@@ -34,6 +34,11 @@ final class ExactMethod implements PlanMethod {
   }
 
   @Override
+  public boolean observesConstraints(PlanKind kind, PlanOptions options) {
+    return true;
+  }
+
+  @Override
   public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws InterruptedException {
     List<TensorUsageRecord> records = tensors.records();

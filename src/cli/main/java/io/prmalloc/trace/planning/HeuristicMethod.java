@@ -32,6 +32,11 @@ final class HeuristicMethod implements PlanMethod {
   }
 
   @Override
+  public boolean observesConstraints(PlanKind kind, PlanOptions options) {
+    return options.orders().search().isEmpty();
+  }
+
+  @Override
   public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException {
     OrderOptions orders = options.orders();

@@ -23,6 +23,15 @@ public interface PlanMethod {
   boolean isDefined(PlanKind kind, int dimensions);
 
   /**
+   * Whether it keeps what tensors ask for beside sizes and lives: alignments, fixed offsets, gaps.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param kind what it is asked for, and is defined for
+   */
+  boolean observesConstraints(PlanKind kind, PlanOptions options);
+
+  /**
    * Makes a plan.
    *
    * <p>Threading: any thread.

@@ -48,6 +48,15 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
       run.failed().ifPresent(reason -> failures.add(what + " " + reason));
       run.fault().ifPresent(fault -> failures.add(what + " is not valid: " + fault));
     }
+    if (runs.stream().allMatch(run -> run.skipped().isPresent())) {
+      failures.add(
+          "no strategy made a plan"
+              + runs.stream()
+                  .flatMap(run -> run.skipped().stream())
+                  .findFirst()
+                  .map(reason -> ": " + reason)
+                  .orElse(""));
+    }
     if (options.capacity().isPresent() && runs.stream().noneMatch(this::fits)) {
       OptionalLong least =
           runs.stream().flatMap(run -> run.validPlan().stream()).mapToLong(Plan::total).min();

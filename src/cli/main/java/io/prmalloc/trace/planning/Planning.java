@@ -1,5 +1,6 @@
 package io.prmalloc.trace.planning;
 
+import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.trace.TensorLifetimes;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,8 +44,8 @@ public final class Planning {
    *     strategy that is defined for the tensors' sizes
    * @param kind which plans; empty for all that a strategy makes, objects before offsets
    * @throws IllegalArgumentException if a tensor is fixed where the alignment does not let it be;
-   *     if there is no strategy of a name, or one that is named is not defined for the tensors'
-   *     sizes
+   *     if sizes are too large for plans under constraints; if there is no strategy of a name, or
+   *     one that is named is not defined for the tensors' sizes
    */
   public Planning(
       TensorLifetimes tensors,
@@ -54,6 +55,7 @@ public final class Planning {
     this.tensors = tensors;
     this.options = options;
     checkFixed(tensors, options.alignment());
+    checkSizes(tensors);
     boolean all = strategies.isEmpty() || strategies.contains(ALL);
     List<PlanMethod> named =
         strategies.stream()
@@ -98,6 +100,17 @@ public final class Planning {
     }
   }
 
+  private static void checkSizes(TensorLifetimes tensors) {
+    if (tensors.constraints().isEmpty()) {
+      return;
+    }
+    try {
+      LowerBounds.loadBytes(tensors.records());
+    } catch (IllegalArgumentException tooLarge) {
+      throw new IllegalArgumentException(tensors.name() + ": " + tooLarge.getMessage(), tooLarge);
+    }
+  }
+
   private IllegalArgumentException undefined(PlanMethod method, Optional<PlanKind> kind) {
     String what = method.label() + kind.map(k -> " by " + k.label()).orElse("");
     return new IllegalArgumentException(
@@ -108,8 +121,9 @@ public final class Planning {
 
   /**
    * Runs all of them. A strategy that nobody named and that refuses the tensors is skipped; a named
-   * one's refusal is the caller's. Once the watcher of the options says so, the strategy that runs
-   * ends, with the best it has if it goes on improving a plan, and all that would come are skipped.
+   * one's refusal is the caller's, but that of objects under constraints, if it makes offsets. Once
+   * the watcher of the options says so, the strategy that runs ends, with the best it has if it
+   * goes on improving a plan, and all that would come are skipped.
    *
    * <p>Threading: one thread at a time.
    *
@@ -123,14 +137,21 @@ public final class Planning {
         runs.add(without(choice, System.nanoTime(), PlanRun.CANCELLED, ""));
       } else {
         progress.update(choice.method.label(), runs.size(), choices.size());
-        runs.add(run(choice));
+        runs.add(run(choice, runs));
       }
     }
     return runs;
   }
 
-  private PlanRun run(Choice choice) throws InterruptedException {
+  private PlanRun run(Choice choice, List<PlanRun> before) throws InterruptedException {
     long begin = System.nanoTime();
+    Optional<String> refusal = refusal(choice);
+    if (refusal.isPresent() && choice.named && isLastHope(choice, before)) {
+      throw new IllegalArgumentException(refusal.get());
+    }
+    if (refusal.isPresent()) {
+      return without(choice, begin, refusal.get(), "");
+    }
     try {
       Plan plan =
           choice.method.plan(
@@ -154,6 +175,30 @@ public final class Planning {
       }
       return without(choice, begin, refused.getMessage(), "");
     }
+  }
+
+  /** Which tensor has what the method cannot keep; empty if it can, or there is nothing to keep. */
+  private Optional<String> refusal(Choice choice) {
+    PlanMethod method = choice.method;
+    if (method.observesConstraints(choice.kind, options)) {
+      return Optional.empty();
+    }
+    String which =
+        method.observesConstraints(PlanKind.OFFSETS, options)
+            ? " by " + choice.kind.label()
+            : method instanceof HeuristicMethod ? "'s search" : "";
+    return tensors
+        .constraints()
+        .map(has -> method.label() + which + " cannot observe the constraints of tensors; " + has);
+  }
+
+  /** Whether a method makes no plan at all if it does not make this one. */
+  private boolean isLastHope(Choice choice, List<PlanRun> before) {
+    String label = choice.method.label();
+    return before.stream().noneMatch(r -> r.strategy().equals(label) && r.skipped().isEmpty())
+        && choices.stream()
+            .skip(before.size() + 1)
+            .noneMatch(later -> later.method.label().equals(label));
   }
 
   private String seconds() {

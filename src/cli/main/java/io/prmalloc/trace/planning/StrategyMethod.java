@@ -25,6 +25,11 @@ record StrategyMethod(MemoryStrategy strategy) implements PlanMethod {
   }
 
   @Override
+  public boolean observesConstraints(PlanKind kind, PlanOptions options) {
+    return strategy == MemoryStrategy.GREEDY_BY_SIZE && kind == PlanKind.OFFSETS;
+  }
+
+  @Override
   public Plan plan(PlanKind kind, TensorLifetimes tensors, PlanOptions options)
       throws TimeoutException, InterruptedException {
     return TimedPlan.make(
