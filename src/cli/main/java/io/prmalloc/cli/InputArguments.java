@@ -88,5 +88,6 @@ final class InputArguments {
   /** Warns if the input, which was read without an error, is not all there was. */
   void warn() {
     Main.warn(command, trace().warning());
+    Main.warn(command, trace().constraintsWarning());
   }
 }

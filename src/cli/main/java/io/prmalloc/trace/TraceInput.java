@@ -164,6 +164,26 @@ public record TraceInput(
     return warning.map(what -> text + ": " + what);
   }
 
+  /**
+   * What is to be said of a table whose constraints are not observed, because it is read as a
+   * trace.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return which columns; empty if it has none, or the input is no table
+   * @throws java.io.UncheckedIOException if the file is not there or cannot be read
+   */
+  public Optional<String> constraintsWarning() {
+    TraceFormat found = detectedFormat();
+    if (found != TraceFormat.LIFETIMES && found != TraceFormat.RECORDS) {
+      return Optional.empty();
+    }
+    return Optional.ofNullable(TextLines.startOf(TextLines.Source.of(Path.of(text))))
+        .map(start -> LivesReader.constraintColumns(start.text()))
+        .filter(columns -> !columns.isEmpty())
+        .map(columns -> text + ": only plan observes the columns " + String.join(", ", columns));
+  }
+
   private TraceFormat format(Path path) {
     return format == null ? TraceFormat.detect(path) : format;
   }

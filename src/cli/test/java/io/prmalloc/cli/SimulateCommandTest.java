@@ -67,6 +67,38 @@ class SimulateCommandTest {
   }
 
   @Test
+  void shouldComparePlacementsWithoutConstraintsAndSaySo() throws IOException {
+    Path input =
+        Files.writeString(
+            directory.resolve("input"),
+            "id,lower,upper,size,offset,gaps\na,0,9,64,8,2-7\nb,2,7,64,-1,\n");
+
+    Outcome outcome = Outcome.of("simulate", input.toString(), "--json");
+
+    assertEquals(0, outcome.exitCode(), outcome.err());
+    assertEquals(
+        "prmalloc: warning: " + input + ": only plan observes the columns offset, gaps\n",
+        outcome.err());
+    JsonNode report = JSON.readTree(outcome.out());
+    assertEquals(128, report.get("lowerBoundBytes").asLong());
+    assertEquals(128, report.get("heuristicBytes").asLong());
+  }
+
+  @Test
+  void shouldNameTheFileWhenATensorIsTooLargeToAllocate() throws IOException {
+    Path input =
+        Files.writeString(
+            directory.resolve("input"), "id,lower,upper,size\na,0,9,9223372036854775807\n");
+
+    Outcome outcome = Outcome.of("simulate", input.toString());
+
+    assertEquals(2, outcome.exitCode());
+    assertEquals(
+        "prmalloc: " + input + ": size 9223372036854775807 of tensor a exceeds 1099511627776\n",
+        outcome.err());
+  }
+
+  @Test
   void shouldPrintATableWhenNotAskedForJson() {
     Outcome outcome = Outcome.of("simulate", "sample:mobilenet");
 

@@ -3,6 +3,7 @@ package io.prmalloc.trace.simulate;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.plan.LowerBounds;
+import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.heuristic.HeuristicPlanner;
 import io.prmalloc.plan.heuristic.PlacementOrder;
@@ -78,7 +79,9 @@ public record Simulation(
   }
 
   private static Simulation of(Trace trace, TensorLifetimes tensors, long ops) {
-    List<TensorUsageRecord> records = tensors.records();
+    // A pool knows of no constraints, and a placement is compared with it.
+    List<TensorUsageRecord> records =
+        tensors.records().stream().map(record -> record.with(TensorConstraints.NONE)).toList();
     return new Simulation(
         tensors.name(),
         ops,
