@@ -6,7 +6,9 @@ import java.io.InputStream;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -29,7 +31,11 @@ final class DirectoryPlanStore implements PlanStore {
   // processes lock two files of one name.
   //
   // POSIX drops a process's lock when the process closes any handle of the file, so within a JVM
-  // only one thread at a time may open it.
+  // only one thread at a time may open it, by whatever path it came to the directory.
+  //
+  // Others may write in the directory. A pipe in a plan's place would be waited for without an end,
+  // and what a symbolic link leads to may be no business of theirs, so a link is read, as those of
+  // a ConfigMap are, and never written through.
 
   private static final Set<Path> LOCKED_HERE = ConcurrentHashMap.newKeySet();
 
@@ -48,7 +54,11 @@ final class DirectoryPlanStore implements PlanStore {
     if (!Files.isDirectory(directory)) {
       throw new NotDirectoryException(directory.toString());
     }
-    try (InputStream in = Files.newInputStream(file(key))) {
+    Path file = file(key);
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new FileSystemException(file.toString(), null, "is no regular file");
+    }
+    try (InputStream in = Files.newInputStream(file)) {
       return Optional.of(in.readNBytes(MAX_BYTES + 1));
     } catch (NoSuchFileException none) {
       return Optional.empty();
@@ -57,17 +67,24 @@ final class DirectoryPlanStore implements PlanStore {
 
   @Override
   public boolean replace(String key, Optional<byte[]> read, byte[] bytes) throws IOException {
-    Path lock = directory.resolve("." + key + ".lock");
-    if (!Files.isWritable(directory) || !LOCKED_HERE.add(lock)) {
+    if (!Files.isWritable(directory) || Files.isSymbolicLink(file(key))) {
+      return false;
+    }
+    Path lock = directory.toRealPath().resolve("." + key + ".lock");
+    if (!LOCKED_HERE.add(lock)) {
       return false;
     }
     try (FileChannel channel =
-            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileChannel.open(
+                lock,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                LinkOption.NOFOLLOW_LINKS);
         FileLock held = channel.tryLock()) {
       if (held == null || !isThere(key, read)) {
         return false;
       }
-      FileReplacement.make(
+      FileReplacement.makeInPlace(
           file(key), made -> Files.write(made, bytes, StandardOpenOption.CREATE_NEW));
       return true;
     } catch (OverlappingFileLockException lockedByAnotherClassLoader) {

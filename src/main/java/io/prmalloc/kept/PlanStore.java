@@ -57,7 +57,8 @@ public interface PlanStore extends AutoCloseable {
    * A store in a directory: one file for each key, {@code KEY.json}, in the format of {@link
    * KeptPlan#save}. Processes that write it at the same time must see each other's file locks, as
    * those of one machine and those on NFS do. A directory that cannot be written, as a mounted
-   * ConfigMap, is for reading only. It need not be there yet.
+   * ConfigMap, is for reading only, and so is a plan that is a symbolic link. It need not be there
+   * yet.
    *
    * <p>Threading: any thread.
    */

@@ -77,6 +77,35 @@ class DirectoryPlanStoreTest {
   }
 
   @Test
+  void shouldChangeNothingElsewhereWhenAPlanIsALink(@TempDir Path elsewhere) throws IOException {
+    Path precious = Files.writeString(elsewhere.resolve("precious"), "not for them");
+    Path plan = directory.resolve(KEY + ".json");
+    Files.createSymbolicLink(plan, precious);
+    PlanStore store = PlanStore.directory(directory);
+    Optional<byte[]> read = store.read(KEY);
+    assertFalse(store.replace(KEY, read, bytes(1)));
+    assertEquals("not for them", Files.readString(precious));
+    // One that leads nowhere would make a file there.
+    Files.delete(precious);
+    assertFalse(store.replace(KEY, Optional.empty(), bytes(1)));
+    assertFalse(Files.exists(precious));
+    Files.delete(plan);
+    Files.createSymbolicLink(directory.resolve("." + KEY + ".lock"), precious);
+    assertThrows(IOException.class, () -> store.replace(KEY, Optional.empty(), bytes(1)));
+    assertFalse(Files.exists(precious));
+  }
+
+  @Test
+  void shouldWaitForNobodyWhenAPlanIsAPipe() throws Exception {
+    Path pipe = directory.resolve(KEY + ".json");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    PlanStore store = PlanStore.directory(directory);
+    IOException refused = assertThrows(IOException.class, () -> store.read(KEY));
+    assertEquals(pipe + ": is no regular file", refused.getMessage());
+    assertThrows(IOException.class, () -> store.replace(KEY, Optional.empty(), bytes(1)));
+  }
+
+  @Test
   void shouldNotPublishWhenAnotherHasTheLock() throws IOException {
     PlanStore store = PlanStore.directory(directory);
     try (FileChannel channel =

@@ -54,9 +54,24 @@ public final class FileReplacement {
    *     its place; what was there is as before
    */
   public static void make(Path file, Content content) throws IOException {
-    Path place = target(file.toAbsolutePath());
-    boolean isThere = Files.exists(place);
-    if (isThere && !Files.isRegularFile(place)) {
+    replace(file, target(file.toAbsolutePath()), content);
+  }
+
+  /**
+   * As {@link #make}, but for a directory in which others may write as well: nothing outside of it
+   * is changed, whatever they put there.
+   *
+   * <p>Threading: as {@link #make}.
+   *
+   * @throws IOException also if there is a symbolic link at the file's place
+   */
+  public static void makeInPlace(Path file, Content content) throws IOException {
+    replace(file, file.toAbsolutePath(), content);
+  }
+
+  private static void replace(Path file, Path place, Content content) throws IOException {
+    boolean isThere = Files.exists(place, LinkOption.NOFOLLOW_LINKS);
+    if (isThere && !Files.isRegularFile(place, LinkOption.NOFOLLOW_LINKS)) {
       throw new FileSystemException(file.toString(), null, "is no regular file");
     }
     Path directory = Files.createTempDirectory(place.getParent(), "." + place.getFileName());
@@ -92,7 +107,8 @@ public final class FileReplacement {
     if (view == null) {
       return;
     }
-    PosixFileAttributes wanted = Files.readAttributes(old, PosixFileAttributes.class);
+    PosixFileAttributes wanted =
+        Files.readAttributes(old, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     PosixFileAttributes now = view.readAttributes();
     Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
     permissions.addAll(wanted.permissions());
