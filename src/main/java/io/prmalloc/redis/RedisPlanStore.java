@@ -6,6 +6,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -13,14 +14,18 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.prmalloc.kept.PlanStore;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /**
  * Plans in Redis: a string for each key, {@code prmalloc:plan:KEY}, in the format of {@code
@@ -40,17 +45,24 @@ public final class RedisPlanStore implements PlanStore {
   /** The fewest that Lettuce takes. */
   private static final int THREADS = 2;
 
+  private static final Logger LOGGER = System.getLogger(RedisPlanStore.class.getName());
+
   private static final String PREFIX = "prmalloc:plan:";
 
   private static final String NONE = "none";
 
-  // What is there is told by its hash: a few bytes to send instead of all.
+  /** What answers begin with of a server, or to a user, that may only read. */
+  private static final Pattern READ_ONLY =
+      Pattern.compile("(READONLY|NOPERM)\\b.*", Pattern.DOTALL);
+
+  // What is there is told by its hash: a few bytes to send instead of all. Of a value that is too
+  // long for a plan nobody has read more than its beginning, so that is what is compared.
   private static final String REPLACE =
       """
       local type = redis.call('TYPE', KEYS[1])['ok']
       local now = type
       if type == 'string' then
-        now = redis.sha1hex(redis.call('GET', KEYS[1]))
+        now = redis.sha1hex(redis.call('GETRANGE', KEYS[1], 0, ARGV[3]))
       elseif type ~= 'none' then
         now = redis.sha1hex('')
       end
@@ -80,6 +92,7 @@ public final class RedisPlanStore implements PlanStore {
         ClientOptions.builder()
             .autoReconnect(false)
             .socketOptions(SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
+            .sslOptions(SslOptions.builder().handshakeTimeout(uri.getTimeout()).build())
             .build());
   }
 
@@ -89,15 +102,28 @@ public final class RedisPlanStore implements PlanStore {
    * <p>Threading: any thread.
    *
    * @param uri as Lettuce reads it: {@code redis://user:password@host:6379/0}, {@code rediss://}
-   *     for TLS, {@code ?timeout=500ms} for how long an answer is waited for, else two seconds
+   *     for TLS, {@code ?timeout=500ms} for how long an answer is waited for, more than 0, else two
+   *     seconds
    * @throws IllegalArgumentException if that is none
    */
   public static RedisPlanStore at(String uri) {
     RedisURI parsed = RedisURI.create(uri);
-    if (parsed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+    if (!saysTimeout(uri)) {
       parsed.setTimeout(TIMEOUT);
     }
+    Duration timeout = parsed.getTimeout();
+    if (timeout.isZero() || timeout.isNegative()) {
+      // To Lettuce it means to wait without an end.
+      throw new IllegalArgumentException(
+          "timeout of " + parsed + " is " + timeout + ", not more than 0");
+    }
     return new RedisPlanStore(parsed);
+  }
+
+  /** Not by the value: who wants Lettuce's default of a minute may say so. */
+  private static boolean saysTimeout(String uri) {
+    String parameters = uri.substring(uri.lastIndexOf('?') + 1).toLowerCase(Locale.ROOT);
+    return uri.indexOf('?') >= 0 && parameters.matches("(.*&)?timeout=.*");
   }
 
   @Override
@@ -116,9 +142,19 @@ public final class RedisPlanStore implements PlanStore {
   public boolean replace(String key, Optional<byte[]> read, byte[] bytes) throws IOException {
     byte[][] keys = {name(key)};
     byte[] expected = utf8(read.map(RedisPlanStore::sha1).orElse(NONE));
-    Boolean done =
-        ask(redis -> redis.eval(REPLACE, ScriptOutputType.BOOLEAN, keys, expected, bytes));
-    return done;
+    byte[] last = utf8(Integer.toString(MAX_BYTES));
+    try {
+      Boolean done =
+          ask(redis -> redis.eval(REPLACE, ScriptOutputType.BOOLEAN, keys, expected, bytes, last));
+      return done;
+    } catch (IOException e) {
+      if (READ_ONLY.matcher(String.valueOf(e.getMessage())).matches()) {
+        // The connection was closed: behind the address there may be another primary by now.
+        LOGGER.log(Level.DEBUG, "the plan store {0} is for reading only: {1}", this, e);
+        return false;
+      }
+      throw e;
+    }
   }
 
   @SuppressWarnings("FutureReturnValueIgnored") // nobody wants to know how it was closed

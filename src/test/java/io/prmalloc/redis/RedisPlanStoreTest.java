@@ -7,10 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanStore;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -83,7 +89,11 @@ class RedisPlanStoreTest {
   void shouldReadNoMoreThanThereMayBe() throws IOException {
     redis.ask(commands -> commands.setrange(REDIS_KEY, PlanStore.MAX_BYTES, "end"));
     try (PlanStore store = RedisPlanStore.at(redis.uri() + "?timeout=10m")) {
-      assertEquals(PlanStore.MAX_BYTES + 1, store.read(KEY).orElseThrow().length);
+      Optional<byte[]> read = store.read(KEY);
+      assertEquals(PlanStore.MAX_BYTES + 1, read.orElseThrow().length);
+      // It is no plan, so a plan may take its place.
+      assertTrue(store.replace(KEY, read, bytes("a")));
+      assertArrayEquals(bytes("a"), store.read(KEY).orElseThrow());
     }
   }
 
@@ -121,6 +131,65 @@ class RedisPlanStoreTest {
       redis.start();
       assertTrue(store.read(KEY).isEmpty());
       assertTrue(store.replace(KEY, Optional.empty(), bytes("b")));
+    }
+  }
+
+  @Test
+  void shouldPublishNothingWhenItMayOnlyRead() throws IOException {
+    redis.ask(commands -> commands.set(REDIS_KEY, "a"));
+    redis.ask(
+        commands ->
+            commands.aclSetuser(
+                "reader",
+                AclSetuserArgs.Builder.on()
+                    .addPassword("word")
+                    .keyPattern("*")
+                    .addCommand(CommandType.TYPE)
+                    .addCommand(CommandType.GETRANGE)
+                    .addCommand(CommandType.CLIENT)));
+    String reader = redis.uri().replace("//", "//reader:word@") + "?timeout=10s";
+    try (PlanStore store = store();
+        PlanStore limited = RedisPlanStore.at(reader)) {
+      assertArrayEquals(bytes("a"), limited.read(KEY).orElseThrow());
+      assertFalse(limited.replace(KEY, Optional.of(bytes("a")), bytes("b")));
+      // A primary that becomes a replica, as in a failover, with connections that stay.
+      assertTrue(store.replace(KEY, Optional.of(bytes("a")), bytes("b")));
+      redis.ask(commands -> commands.replicaof("127.0.0.1", 1));
+      assertArrayEquals(bytes("b"), store.read(KEY).orElseThrow());
+      assertFalse(store.replace(KEY, Optional.of(bytes("b")), bytes("c")));
+      redis.ask(commands -> commands.replicaofNoOne());
+      assertTrue(store.replace(KEY, Optional.of(bytes("b")), bytes("c")));
+    }
+  }
+
+  @Test
+  void shouldWaitNoLongerThanToldWhenTlsIsNotAnswered() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        PlanStore store =
+            RedisPlanStore.at("rediss://127.0.0.1:" + silent.getLocalPort() + "?timeout=50ms")) {
+      long start = System.nanoTime();
+      assertThrows(IOException.class, () -> store.read(KEY));
+      long took = System.nanoTime() - start;
+      // Netty's own bound is ten seconds.
+      assertTrue(took < Duration.ofSeconds(9).toNanos(), () -> took + " ns");
+    }
+  }
+
+  @Test
+  void shouldWaitAsLongAsTheAddressSays() {
+    for (String uri : List.of("", "?timeout=60s", "?clientName=x&TIMEOUT=1m")) {
+      try (PlanStore store = RedisPlanStore.at("redis://127.0.0.1:1" + uri)) {
+        boolean isTold = uri.contains("?");
+        assertEquals(!isTold, store.toString().contains("timeout=2s"), store::toString);
+      }
+    }
+    for (String none : List.of("0", "-1s")) {
+      IllegalArgumentException refused =
+          assertThrows(
+              IllegalArgumentException.class,
+              () -> RedisPlanStore.at("redis://:secret@127.0.0.1:1?timeout=" + none));
+      assertTrue(refused.getMessage().contains("not more than 0"), refused::getMessage);
+      assertFalse(refused.getMessage().contains("secret"), refused::getMessage);
     }
   }
 
