@@ -67,7 +67,8 @@ class PlanStoreTest {
         }
       }
       if (away) {
-        throw new IOException("no route to the store");
+        IOException cannot = new IOException("cannot connect", new IOException("no password"));
+        throw new IOException(cannot.getMessage(), cannot);
       }
     }
 
@@ -290,7 +291,7 @@ class PlanStoreTest {
       }
       List<String> lines = log.all();
       String warning = "the plan store store is not available, going on without: ";
-      assertTrue(lines.get(0).startsWith(warning + "java.io.IOException: no route"));
+      assertEquals(warning + "java.io.IOException: cannot connect: no password", lines.get(0));
       assertEquals(
           1,
           lines.stream().filter(line -> line.contains("is there again")).count(),

@@ -50,6 +50,9 @@ public final class PlanSharing {
   /** How long the pool's close waits for a store that does not listen to an interrupt. */
   private static final long MAX_JOIN_MILLIS = 5_000;
 
+  /** More causes than this in a row may be a circle. */
+  private static final int MAX_CAUSES = 10;
+
   /** The pool, as far as it is shared. */
   public interface Pool {
     /** What it has learnt. */
@@ -209,7 +212,22 @@ public final class PlanSharing {
       Level level = away ? Level.DEBUG : Level.WARNING;
       away = true;
       LOGGER.log(
-          level, "the plan store " + store + " is not available, going on without: " + reason);
+          level,
+          "the plan store " + store + " is not available, going on without: " + withCauses(reason));
+    }
+
+    /** Clients say that they cannot connect, and only below why: a password, say. */
+    private static String withCauses(Throwable reason) {
+      StringBuilder text = new StringBuilder(reason.toString());
+      Throwable cause = reason.getCause();
+      for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
+        String message = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+        if (text.indexOf(message) < 0) {
+          text.append(": ").append(message);
+        }
+        cause = cause.getCause();
+      }
+      return text.toString();
     }
 
     private void count(Result result) {
