@@ -95,7 +95,7 @@ public final class PrmallocByteBufAllocator extends AbstractByteBufAllocator
    *
    * @param pool whose steps they are
    * @param keyOf gives the key of a message, or null for a step without one; if it throws, the
-   *     message is passed on to nobody, and released by nobody but the function
+   *     message is released and passed on to nobody, and the handlers behind get the exception
    * @throws NullPointerException if an argument is null
    */
   public static ChannelHandler stepPerMessage(TensorPoolAllocator pool, Function<Object, ?> keyOf) {

@@ -4,6 +4,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCountUtil;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.function.Function;
@@ -40,9 +41,23 @@ final class StepHandler extends ChannelInboundHandlerAdapter {
   @Override
   @SuppressWarnings("try") // a step is there to be closed
   public void channelRead(ChannelHandlerContext context, Object message) {
-    Object key = keyOf.apply(message);
-    try (ScopedMemoryCollector step = key == null ? pool.collect() : pool.collect(key)) {
+    try (ScopedMemoryCollector step = open(message)) {
       context.fireChannelRead(message);
+    }
+  }
+
+  /** A step for a message; without one the message goes no further, so it is released here. */
+  private ScopedMemoryCollector open(Object message) {
+    boolean isOpen = false;
+    try {
+      Object key = keyOf.apply(message);
+      ScopedMemoryCollector step = key == null ? pool.collect() : pool.collect(key);
+      isOpen = true;
+      return step;
+    } finally {
+      if (!isOpen) {
+        ReferenceCountUtil.release(message);
+      }
     }
   }
 }

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
@@ -70,6 +71,50 @@ class NettyStepsTest {
     assertEquals(List.of("no number", 1000), keys);
     channel.close().syncUninterruptibly();
     pool.close();
+  }
+
+  @Test
+  void shouldReleaseTheMessageWhenItsKeyCannotBeTold() {
+    try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
+      EmbeddedChannel channel =
+          new EmbeddedChannel(
+              PrmallocByteBufAllocator.stepPerMessage(
+                  pool,
+                  message -> {
+                    throw new IllegalArgumentException("no key");
+                  }));
+      ByteBuf message = new PrmallocByteBufAllocator(pool).buffer(1000);
+      assertThrows(IllegalArgumentException.class, () -> channel.writeInbound(message));
+      assertEquals(0, message.refCnt());
+      channel.close().syncUninterruptibly();
+    }
+  }
+
+  @Test
+  void shouldLoseNothingWhenTheChannelIsClosedWithinAStepOfSeveral() {
+    try (TensorPoolAllocator pool = TensorPoolAllocator.builder().startStatisticStep(2).build()) {
+      ChannelHandler steps = PrmallocByteBufAllocator.stepPerMessage(pool);
+      ChannelHandler ofAKind = PrmallocByteBufAllocator.stepPerMessage(pool, message -> "kind");
+      PrmallocByteBufAllocator buffers = new PrmallocByteBufAllocator(pool);
+      for (int request = 0; request < 100; request++) {
+        EmbeddedChannel channel = new EmbeddedChannel(steps, ofAKind, steps, new Closing());
+        channel.config().setAllocator(buffers);
+        channel.writeInbound(buffers.buffer(70_000).writeZero(70_000));
+        channel.finishAndReleaseAll();
+      }
+      assertEquals(0, pool.stats().bytesInUse());
+    }
+  }
+
+  /** Closes the connection, and answers all the same. */
+  private static final class Closing extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      context.pipeline().removeFirst();
+      context.close().addListener(closed -> {});
+      context.writeAndFlush(context.alloc().directBuffer(100_000)).addListener(refused -> {});
+      ReferenceCountUtil.release(message);
+    }
   }
 
   /** Answers a number with as many bytes, by way of a tensor that is twice as large. */
