@@ -12,6 +12,7 @@ import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.PoolSnapshot;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -33,6 +34,7 @@ public final class PrmallocMetrics implements MeterBinder {
   private static final String POOL = "pool";
 
   private final TensorPoolAllocator pool;
+  private final String name;
   private final Tags tags;
   private final RecentSnapshot recent;
 
@@ -41,31 +43,41 @@ public final class PrmallocMetrics implements MeterBinder {
    *
    * @param pool whose meters they are
    * @param name value of the tag {@code pool}, which tells apart several pools of a registry
+   * @throws NullPointerException if an argument is null
    */
   public PrmallocMetrics(TensorPoolAllocator pool, String name) {
     this(pool, name, System::nanoTime);
   }
 
   PrmallocMetrics(TensorPoolAllocator pool, String name, LongSupplier clock) {
-    this.pool = pool;
+    this.pool = Objects.requireNonNull(pool, "pool");
+    this.name = Objects.requireNonNull(name, "name");
     this.tags = Tags.of(POOL, name);
     this.recent = new RecentSnapshot(clock);
   }
 
   /**
-   * {@inheritDoc}
+   * Registers the meters. Those of a pool of the same name that is closed, or was dropped, make
+   * place for them; the same pool may be bound again, with an engine that was attached meanwhile.
    *
    * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if the registry has the meters of another pool of this name
+   * @throws NullPointerException if {@code registry} is null
    */
   @Override
   public void bindTo(MeterRegistry registry) {
+    BoundPools.bind(registry, name, pool, this::bindAll);
+    bindFaults(registry);
+  }
+
+  private void bindAll(MeterRegistry registry) {
     bindMemory(registry);
     bindRequests(registry);
     bindNullBins(registry);
     bindPlanner(registry);
     bindPlanStore(registry);
     bindSteps(registry);
-    bindFaults(registry);
     pool.snapshot().engine().ifPresent(engine -> bindEngine(registry, engine.engine()));
   }
 
@@ -144,16 +156,16 @@ public final class PrmallocMetrics implements MeterBinder {
   }
 
   private void bindRequests(MeterRegistry registry) {
-    String name = "prmalloc.requests";
+    String requests = "prmalloc.requests";
     String text = "requests, by what they found";
     Tags hit = tags.and("result", "hit");
-    counter(registry, name, hit, text, now -> now.requests().hits());
+    counter(registry, requests, hit, text, now -> now.requests().hits());
     Tags miss = tags.and("result", "miss");
-    counter(registry, name, miss, text, now -> now.requests().misses());
+    counter(registry, requests, miss, text, now -> now.requests().misses());
     Tags nullBin = tags.and("result", "null_bin");
-    counter(registry, name, nullBin, text, now -> now.requests().nullBins());
+    counter(registry, requests, nullBin, text, now -> now.requests().nullBins());
     Tags small = tags.and("result", "small");
-    counter(registry, name, small, text, now -> now.requests().smallRequests());
+    counter(registry, requests, small, text, now -> now.requests().smallRequests());
     counter(
         registry,
         "prmalloc.requests.unpooled",
@@ -215,12 +227,12 @@ public final class PrmallocMetrics implements MeterBinder {
   }
 
   private void bindSteps(MeterRegistry registry) {
-    String name = "prmalloc.steps";
+    String steps = "prmalloc.steps";
     String text = "steps that asked for an arena of planned steps, by whether they got one";
     Tags planned = tags.and("kind", "planned");
-    counter(registry, name, planned, text, now -> now.steps().plannedSteps());
+    counter(registry, steps, planned, text, now -> now.steps().plannedSteps());
     Tags unplanned = tags.and("kind", "unplanned");
-    counter(registry, name, unplanned, text, now -> now.steps().unplannedSteps());
+    counter(registry, steps, unplanned, text, now -> now.steps().unplannedSteps());
     counter(
         registry,
         "prmalloc.steps.departed",
@@ -272,33 +284,36 @@ public final class PrmallocMetrics implements MeterBinder {
         now -> now.steps().arenaBytes());
   }
 
-  private void bindFaults(MeterRegistry registry) {
-    faults(registry, "minor", pool -> OperatingSystem.processUsage().minorFaults());
-    faults(registry, "major", pool -> OperatingSystem.processUsage().majorFaults());
+  private static void bindFaults(MeterRegistry registry) {
+    faults(registry, "minor", process -> OperatingSystem.processUsage().minorFaults());
+    faults(registry, "major", process -> OperatingSystem.processUsage().majorFaults());
   }
 
-  private void faults(
-      MeterRegistry registry, String kind, ToDoubleFunction<TensorPoolAllocator> count) {
-    FunctionCounter.builder("prmalloc.process.page.faults", pool, count)
-        .tags("kind", kind)
-        .description("page faults of the process, the JVM's own among them")
-        .register(registry);
+  /** Once a registry, for all pools: it looks at no pool, and outlives each. */
+  private static void faults(MeterRegistry registry, String kind, ToDoubleFunction<Object> count) {
+    String faults = "prmalloc.process.page.faults";
+    if (registry.find(faults).tag("kind", kind).functionCounter() == null) {
+      FunctionCounter.builder(faults, OperatingSystem.class, count)
+          .tags("kind", kind)
+          .description("page faults of the process, the JVM's own among them")
+          .register(registry);
+    }
   }
 
   private void bytes(
-      MeterRegistry registry, String name, String text, ToDoubleFunction<PoolSnapshot> figure) {
-    gauge(registry, name, tags, text, BaseUnits.BYTES, figure);
+      MeterRegistry registry, String meter, String text, ToDoubleFunction<PoolSnapshot> figure) {
+    gauge(registry, meter, tags, text, BaseUnits.BYTES, figure);
   }
 
   private void gauge(
       MeterRegistry registry,
-      String name,
+      String meter,
       Tags itsTags,
       String text,
       String unit,
       ToDoubleFunction<PoolSnapshot> figure) {
     RecentSnapshot snapshots = recent;
-    Gauge.builder(name, pool, looked -> figure.applyAsDouble(snapshots.of(looked)))
+    Gauge.builder(meter, pool, looked -> figure.applyAsDouble(snapshots.of(looked)))
         .tags(itsTags)
         .description(text)
         .baseUnit(unit)
@@ -307,12 +322,12 @@ public final class PrmallocMetrics implements MeterBinder {
 
   private void counter(
       MeterRegistry registry,
-      String name,
+      String meter,
       Tags itsTags,
       String text,
       ToDoubleFunction<PoolSnapshot> figure) {
     RecentSnapshot snapshots = recent;
-    FunctionCounter.builder(name, pool, looked -> figure.applyAsDouble(snapshots.of(looked)))
+    FunctionCounter.builder(meter, pool, looked -> figure.applyAsDouble(snapshots.of(looked)))
         .tags(itsTags)
         .description(text)
         .register(registry);

@@ -458,7 +458,8 @@ public final class TensorPoolAllocator implements Allocator {
     outside.noteReserved();
   }
 
-  boolean isClosed() {
+  /** Whether it was closed, by either way; once true, always true. Threading: any thread. */
+  public boolean isClosed() {
     return closed;
   }
 

@@ -22,6 +22,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
@@ -434,9 +435,10 @@ public final class TensorPoolBuilder {
    * @param name value of the key {@code name} in the bean's name; of several pools with one name,
    *     the later ones get {@code -2}, {@code -3} and so on
    * @throws IllegalArgumentException if {@code name} is empty
+   * @throws NullPointerException if {@code name} is null
    */
   public TensorPoolBuilder jmx(String name) {
-    if (name.isEmpty()) {
+    if (Objects.requireNonNull(name, "name").isEmpty()) {
       throw new IllegalArgumentException("the name of the bean is empty");
     }
     beanName = name;

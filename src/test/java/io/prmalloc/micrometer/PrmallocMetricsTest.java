@@ -3,6 +3,7 @@ package io.prmalloc.micrometer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
@@ -17,6 +18,7 @@ import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -214,6 +216,63 @@ class PrmallocMetricsTest {
       assertEquals(0, gauge("prmalloc.memory.used"));
       allocation.close();
     }
+  }
+
+  @Test
+  void shouldRefuseASecondPoolOfAName() {
+    bind(registry);
+    try (TensorPoolAllocator other = TensorPoolAllocator.builder().build()) {
+      IllegalStateException refused =
+          assertThrows(
+              IllegalStateException.class,
+              () -> new PrmallocMetrics(other, "main").bindTo(registry));
+      assertTrue(refused.getMessage().contains("`main`"), refused::getMessage);
+      new PrmallocMetrics(other, "main").bindTo(new SimpleMeterRegistry());
+    }
+    // The first one is still shown, and may be bound again.
+    bind(registry);
+    Allocation allocation = pool.allocate(100);
+    assertEquals(100, gauge("prmalloc.memory.used"));
+    allocation.close();
+  }
+
+  @Test
+  void shouldShowThePoolThatComesAfterOneThatIsClosed() {
+    PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    TensorPoolAllocator before = TensorPoolAllocator.builder().build();
+    new PrmallocMetrics(before, "main").bindTo(prometheus);
+    before.allocate(100).close();
+    before.close();
+    int meters = prometheus.getMeters().size();
+    bind(prometheus);
+    assertEquals(meters, prometheus.getMeters().size());
+    Allocation allocation = pool.allocate(300);
+    String text = prometheus.scrape();
+    assertTrue(text.contains("\nprmalloc_memory_used_bytes{pool=\"main\"} 300.0\n"), text);
+    allocation.close();
+  }
+
+  @Test
+  void shouldTellOfPageFaultsWhenThePoolThatWasBoundFirstIsForgotten() throws Exception {
+    WeakReference<TensorPoolAllocator> first =
+        new WeakReference<>(TensorPoolAllocator.builder().build());
+    new PrmallocMetrics(first.get(), "first").bindTo(registry);
+    bind(registry);
+    assertEquals(2, registry.find("prmalloc.process.page.faults").meters().size());
+    while (first.get() != null) {
+      System.gc();
+      Thread.sleep(1);
+    }
+    long before = OperatingSystem.processUsage().minorFaults();
+    double told =
+        registry.get("prmalloc.process.page.faults").tag("kind", "minor").functionCounter().count();
+    assertTrue(told >= before, () -> told + " of " + before);
+  }
+
+  @Test
+  void shouldRefuseNull() {
+    assertThrows(NullPointerException.class, () -> new PrmallocMetrics(null, "main"));
+    assertThrows(NullPointerException.class, () -> new PrmallocMetrics(pool, null));
   }
 
   @Test
