@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * The runs of free pages of a region: extents are taken from the lowest run that is long enough,
- * split off its front, and coalesced with their neighbours when they come back.
+ * split off its front, and coalesced with their neighbours when they are freed.
  *
  * <p>It also notes which pages may be resident, and when each part of the region was last in use,
  * so that unused pages can be purged.
@@ -57,7 +57,7 @@ final class ExtentMap {
 
   private int dirtyPages;
 
-  /** By group: the time when a page of it was last taken or came back. */
+  /** By group: the time when a page of it was last allocated or freed. */
   private final int[] lastUse;
 
   /**
@@ -410,7 +410,7 @@ final class ExtentMap {
     freeUntouched(first, -run[first]);
   }
 
-  /** Whether no page was taken or came back since a time. */
+  /** Whether no page was allocated or freed since a time. */
   boolean isIdleSince(int before) {
     return Arrays.stream(lastUse).allMatch(time -> time - before < 0);
   }

@@ -21,8 +21,9 @@ final class HeapShard {
   private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PAGE_BYTES);
 
   /**
-   * The most free blocks that a shard keeps, a power of two. Of traffic of any size two in three
-   * find a block with a view of their place with so many, of sixteen shapes nearly all.
+   * The most free blocks that a shard keeps, a power of two. With this many, two of three requests
+   * in traffic of any size find a block with a view of their place, and nearly all in traffic of
+   * sixteen shapes.
    */
   private static final int SPARE_BLOCKS = 4096;
 
@@ -69,7 +70,7 @@ final class HeapShard {
       return memory.sizeBytes();
     }
 
-    /** Whether a block that is out is watched. A guess without the lock. */
+    /** Whether an allocated block is watched. A guess without the lock. */
     boolean isWatched(HeapBlock block) {
       BitSet pages = watched;
       return pages != null && pages.get(block.offset() >>> PAGE_SHIFT);
@@ -111,7 +112,7 @@ final class HeapShard {
   /** Free blocks that had to make room for others there. */
   private final List<HeapBlock> displaced = new ArrayList<>();
 
-  // What is out of these regions, and was. Under the lock.
+  // What is allocated in these regions, and was. Under the lock.
   long liveBlocks;
   long allocs;
   long bytesInUse;
@@ -243,7 +244,7 @@ final class HeapShard {
     }
   }
 
-  /** Takes in a region, and an extent of it at once, so that nobody else has it all. */
+  /** Takes in a region, and an extent of it at once, so that no other thread takes all of it. */
   HeapBlock addAndTake(Region region, Request request) {
     lock();
     try {

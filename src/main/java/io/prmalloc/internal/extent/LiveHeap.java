@@ -47,13 +47,13 @@ import java.util.function.LongConsumer;
  */
 public final class LiveHeap implements Retirable {
 
-  /** Told how the blocks that were out at a moment come back. */
+  /** Told of the release of blocks that were allocated at a moment. */
   @FunctionalInterface
   public interface DrainListener {
     /**
      * Threading: the thread that releases, or the one that started to watch.
      *
-     * @param all whether the last of them is back; this is said once
+     * @param all whether the last of them is freed; this is reported once
      */
     void drained(boolean all);
   }
@@ -63,8 +63,8 @@ public final class LiveHeap implements Retirable {
   //
   // Shards. Threads that share one lock wait for each other, and take the lines of one map from
   // each other's caches, which costs more. So regions belong to shards, threads to stripes of
-  // shards, and a thread is served from its own shard. What comes back goes to the region it came
-  // from, whichever thread closes it. A shard that finds nothing
+  // shards, and a thread is served from its own shard. A freed block returns to its region,
+  // whichever thread frees it. A shard that finds nothing
   //
   //   1. adopts the smallest region of another shard that is free as a whole: larger ones may go,
   //   2. is served from another shard, where the heap as a whole has more idle than in use,
@@ -74,8 +74,8 @@ public final class LiveHeap implements Retirable {
   //
   // So two threads soon have regions of their own, and one thread after the other shares them.
   //
-  // Purging. Pages that were taken and came back stay in memory, for the next request. Those that
-  // nobody used for a while are given back to the system, and regions that are free as a whole to
+  // Purging. Pages that were allocated and freed stay in memory, for the next request. Those that
+  // were unused for a while are given back to the system, and regions that are free as a whole to
   // the sub-allocator. Time is counted in ticks of the pool's maintenance, so that no request reads
   // a clock. While a part is purged it is taken, so that no lock is held meanwhile.
   //
@@ -99,7 +99,7 @@ public final class LiveHeap implements Retirable {
   /** The same where the sub-allocator writes every page: so much is in memory for a moment. */
   private static final long MAX_RESIDENT_BYTES = 32L << 20;
 
-  /** The most pages that are purged at a time, and so not to be had meanwhile: 2 MiB. */
+  /** The most pages that are purged at a time, and so are not available meanwhile: 2 MiB. */
   private static final int PURGED_PAGES = (2 << 20) / PAGE_BYTES;
 
   /** Where the heap has less, its free pages are purged by a trim only. */
@@ -121,7 +121,7 @@ public final class LiveHeap implements Retirable {
   /** Regions that are all for one request. Under the lock of the first shard. */
   private final Set<Region> own = new HashSet<>();
 
-  /** Read-locked by whoever has a region that is in no shard. */
+  /** Read-locked by a thread that has a region which is in no shard. */
   private final ReentrantReadWriteLock transit = new ReentrantReadWriteLock();
 
   /** Goes up with the pool's maintenance. */
@@ -139,7 +139,7 @@ public final class LiveHeap implements Retirable {
   private volatile boolean cannotPurge;
   private volatile long allocsBeforeClear;
 
-  /** Numbers of allocations that somebody asked for, as long as their blocks are there. */
+  /** Numbers of allocations that were asked for, as long as their blocks exist. */
   private final Map<HeapBlock, Numbered> numbers = new WeakHashMap<>();
 
   private record Numbered(long stamp, long id) {}
@@ -154,7 +154,7 @@ public final class LiveHeap implements Retirable {
    * @param source where the regions come from
    * @param isolation of the blocks; room for it is added to what is asked for
    * @param directory where the regions are found by address
-   * @param listener told of every block with a ticket that comes back
+   * @param listener told of every freed block that has a ticket
    */
   public LiveHeap(
       SubAllocator source,
@@ -188,8 +188,9 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * The address of a block's first byte, or 0 while nobody has asked for addresses. Told before the
-   * block goes out: whoever gives an address back twice may look at a block that is placed anew.
+   * The address of a block's first byte, or 0 before addresses were first asked for. Told before
+   * the block is allocated: a thread that frees an address twice may look at a block that is placed
+   * anew.
    */
   long addressOf(MemoryRegion memory, long offset) {
     return directory.isEnabled() ? memory.address() + offset : 0;
@@ -208,13 +209,14 @@ public final class LiveHeap implements Retirable {
    * @param bytes how many bytes the user asked for, from 0
    * @param alignment a power of two for the user's first byte
    * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
-   * @param ticket given to the listener when the block comes back, or null
-   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @param ticket given to the listener when the block is freed, or null
+   * @throws OutOfNativeMemoryException if the memory cannot be reserved
    * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM
    *     cannot tell addresses
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
-    // No bytes take one: the address behind a header must lie in the block, to be nobody else's.
+    // A request of no bytes takes one byte: the address behind a header must lie in the block, so
+    // that no other block has it.
     long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
     if (headerBytes > 0 && !directory.isEnabled()) {
       directory.enable();
@@ -336,7 +338,7 @@ public final class LiveHeap implements Retirable {
     return inUse;
   }
 
-  /** Bytes of the regions that nobody has. A guess while others take and give back. */
+  /** Bytes of the regions that no thread has. A guess while others take and give back. */
   public long idleBytes() {
     return Math.max(0, heldBytes.get() - bytesInUse());
   }
@@ -409,8 +411,8 @@ public final class LiveHeap implements Retirable {
   /**
    * A region of as many bytes as are wanted, or of the least number.
    *
-   * @throws OutOfNativeMemoryException if that is not to be had either, also when what is empty has
-   *     gone back
+   * @throws OutOfNativeMemoryException if that cannot be reserved either, even after empty regions
+   *     were given back
    */
   private MemoryRegion reserve(long alignment, long least, long wanted) {
     reserving.incrementAndGet();
@@ -513,7 +515,7 @@ public final class LiveHeap implements Retirable {
       memory.discard(offset, bytes);
       return true;
     } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
-      // No native calls, or locked memory, and then it is resident because somebody wants it so.
+      // Native calls are not available, or the memory is locked and is to stay resident.
       cannotPurge = true;
       LOGGER.log(Level.DEBUG, "free memory of the heap stays resident", refused);
       return false;
@@ -551,7 +553,8 @@ public final class LiveHeap implements Retirable {
   }
 
   private boolean releaseShared(HeapBlock block, Region region) {
-    // What is watched is not wanted again: its pages go at once, for those of what takes over come.
+    // Watched blocks are not used again: their pages are given back at once, since the plan that
+    // takes over needs pages.
     boolean purged =
         region.isWatched(block)
             && isWorthPurging()
@@ -576,8 +579,8 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * What is known of the memory at an address, or null if it is not out. Reads nothing from the
-   * address.
+   * What is known of the memory at an address, or null if it is not allocated. Reads nothing from
+   * the address.
    *
    * @param address a raw address or that of a handle
    * @throws IllegalStateException if this JVM cannot tell addresses
@@ -629,19 +632,19 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * The next number of those that this heap's allocations are numbered with, from 1: for those who
-   * give out memory beside this heap.
+   * The next number in the sequence of this heap's allocations, from 1: for allocators that
+   * allocate memory beside this heap.
    */
   public long nextId() {
     return lastId.incrementAndGet();
   }
 
-  // Watching the blocks that are out at a moment.
+  // Watches the blocks that are allocated at a moment.
 
   /**
-   * Watches the blocks that are out now. The listener is told every time that so many bytes of them
-   * are back, and when the last one is: at once if there are none. A new watch ends the one before
-   * it.
+   * Watches the blocks that are allocated now. The listener is told each time that so many bytes of
+   * them are freed, and when the last one is freed: at once if there are none. A new watch ends the
+   * one before it.
    *
    * @param everyBytes how many bytes, at least 1
    * @param told what to tell; must not throw
@@ -859,7 +862,7 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * Lets nothing more out, if nothing is out, and gives all regions back.
+   * If nothing is allocated, refuses further requests and gives all regions back.
    *
    * @return whether the heap is closed now; if not, nothing has changed
    */
@@ -890,7 +893,8 @@ public final class LiveHeap implements Retirable {
   }
 
   private void releaseAll() {
-    // Who has taken a region out of a shard gives it back first, or finds that the heap is closed.
+    // A thread that has taken a region out of a shard first gives it back, or finds that the heap
+    // is closed.
     transit.writeLock().lock();
     try {
       List<Region> all = takeAll();
@@ -920,8 +924,8 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * Lets nothing more out and gives back every region; handles on blocks that are still out are
-   * closed from then on. When nobody uses the memory any more.
+   * Refuses further requests and gives back every region; handles on blocks that are still
+   * allocated are closed from then on. To be called after the last use of the memory.
    */
   public void closeForcibly() {
     List<HeapBlock> live = new ArrayList<>();
@@ -946,8 +950,8 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for those
-   * who take memory from it beside this heap.
+   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for
+   * allocators that take memory from it beside this heap.
    */
   public void noteReserved() {
     peakBytesReserved.accumulateAndGet(source.bytesReserved(), Math::max);
@@ -978,7 +982,7 @@ public final class LiveHeap implements Retirable {
     return Arrays.stream(shards).mapToLong(shard -> shard.liveBlocks).sum();
   }
 
-  /** Blocks that are out. */
+  /** Allocated blocks. */
   public long liveBlocks() {
     lockAll();
     try {
@@ -1002,7 +1006,7 @@ public final class LiveHeap implements Retirable {
     return Arrays.stream(shards).mapToLong(shard -> shard.allocs).sum();
   }
 
-  /** A number that goes up with every block that goes out or comes back. */
+  /** A number that grows with every block that is allocated or freed. */
   public long changes() {
     lockAll();
     try {
@@ -1059,7 +1063,7 @@ public final class LiveHeap implements Retirable {
   /**
    * An address of the heap with a header in front, or 0 if there is no memory.
    *
-   * @param ticket what the listener gets when it comes back
+   * @param ticket what the listener gets when it is freed
    */
   public long openRaw(long bytes, Object ticket) {
     int header = HeaderDescriptor.FULL_BYTES;

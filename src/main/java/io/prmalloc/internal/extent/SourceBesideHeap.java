@@ -47,7 +47,7 @@ public final class SourceBesideHeap extends SubAllocatorWrapper {
     }
   }
 
-  /** What a sub-allocator would say that has too little by its own account. */
+  /** What a sub-allocator would throw that has too little by its own accounting. */
   public static OutOfNativeMemoryException refusal(SubAllocator source, long bytes) {
     long reserved = source.bytesReserved();
     long own = source.bytesLimit().orElse(Long.MAX_VALUE);
