@@ -18,12 +18,12 @@ public final class AddressDirectory {
 
   private static final Logger LOGGER = System.getLogger(AddressDirectory.class.getName());
 
-  // Lookups are on the way of every deallocateRaw, changes happen when a slab or an arena comes or
-  // goes. So the spans lie sorted by address in an immutable snapshot that is copied on change and
-  // published by a volatile write.
+  // Every deallocateRaw makes a lookup; changes happen only when a slab or an arena is added or
+  // removed. So the spans lie sorted by address in an immutable snapshot that is copied on change
+  // and published by a volatile write.
   //
-  // To know addresses may cost a native call, and who only uses handles never needs them: until
-  // enable() the spans are a mere set.
+  // To read an address may cost a native call, and users of handles alone never need one: until
+  // enable() the spans are a plain set.
 
   /** A region whose blocks can be told by offset. */
   public interface Span {
@@ -49,7 +49,7 @@ public final class AddressDirectory {
       return Arrays.binarySearch(starts, span.region().address());
     }
 
-    /** Without the places of spans that have gone. */
+    /** Without the places of removed spans. */
     Snapshot compact() {
       Snapshot dense = this;
       for (int i = spans.length - 1; i >= 0; i--) {
@@ -104,7 +104,7 @@ public final class AddressDirectory {
   public void remove(Span span) {
     lock.lock();
     try {
-      // What could not be added is not there.
+      // A span that could not be added is not in the directory.
       if (all.remove(span) && snapshot != null) {
         remove(snapshot, span);
       }

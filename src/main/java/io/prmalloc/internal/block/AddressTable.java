@@ -12,13 +12,13 @@ public final class AddressTable {
   // Open addressing, at most half full. Addresses are multiples of 64, so a multiplication by an
   // odd number of no pattern spreads them, and the upper bits of the product say where to begin.
   //
-  // It is asked for what comes back in another order than in the step before, or from another
-  // thread (see StepMemory). In a planned step many tensors come to the same address one after the
-  // other, each in a block of its own, and the next to be given back is nearly always that of the
-  // request behind the last one. So each address has its blocks in the order of the requests, and
-  // a cursor to where the next one is expected: to ask them one by one would be to fetch a cache
-  // line for each. The cursors are plain: one that is wrong costs a look at each request there at
-  // the most, and nothing else.
+  // It is used for blocks that are freed in another order than in the step before, or by another
+  // thread (see StepMemory). In a planned step many tensors have the same address one after the
+  // other, each in a block of its own, and the next block to be freed is nearly always that of the
+  // request after the last one. So each address has its blocks in the order of the requests, and a
+  // cursor to the one that is expected next: to ask them one by one would fetch a cache line for
+  // each. The cursors are plain fields: a wrong one costs at most a look at each request of the
+  // address.
 
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
@@ -34,9 +34,10 @@ public final class AddressTable {
   private final int shift;
 
   /**
-   * Of those that begin at the same address one is in use at a time.
+   * Of the blocks that begin at the same address, one is in use at a time.
    *
-   * @param all in the order in which they are expected to come back; one may be there again
+   * @param all in the order in which they are expected to be freed; a block may occur more than
+   *     once
    */
   public AddressTable(Block[] all) {
     int places = (int) Arrays.stream(all).distinct().count();
@@ -60,7 +61,7 @@ public final class AddressTable {
     }
   }
 
-  /** Where an address is, or would be. */
+  /** The slot of an address, or the one where it would be. */
   private int slotOf(long address) {
     int slot = (int) ((address * SPREAD) >>> shift);
     while (addresses[slot] != address && addresses[slot] != 0) {

@@ -19,21 +19,20 @@ import java.util.concurrent.ConcurrentHashMap;
  * </pre>
  *
  * <p>The id is the {@link Allocator#allocationId}; it is 0 if the allocator has none, or if this
- * JVM cannot tell addresses. Of an allocator that does not track sizes, the allocated bytes of a
- * raw address are those requested.
+ * JVM cannot tell addresses. If an allocator does not track sizes, the allocated bytes of a raw
+ * address are the requested ones.
  *
- * <p>For those who write allocators; everybody else sets the attribute. After TensorFlow's {@code
- * LogMemory}.
+ * <p>For authors of allocators; users set the attribute. After TensorFlow's {@code LogMemory}.
  *
  * <p>Threading: any thread.
  */
 public final class AllocationLog {
 
-  // A release is logged although nothing on the way of deallocateRaw and close asks whether it
-  // should be. A logged handle is a handle of its own around the allocator's, told when it is
-  // closed. A logged raw address is the address of such a handle, kept here. It has no header, so
-  // the allocator takes it for an address it never gave out, which is no common path; there it asks
-  // release() before it says so.
+  // A release is logged although deallocateRaw and close do not check whether it should be. A
+  // logged handle wraps the allocator's handle and logs when it is closed. A logged raw address is
+  // the address of such a handle, kept here. It has no header, so the allocator takes it for an
+  // address that it never allocated, which is a rare path; there it calls release() before it
+  // throws.
   //
   // While the level is off, attributes that ask for the log change nothing.
 
@@ -43,7 +42,7 @@ public final class AllocationLog {
   private static final Logger LOGGER = System.getLogger(LOGGER_NAME);
   private static final Level LEVEL = Level.DEBUG;
 
-  /** What is logged of one allocation, twice. */
+  /** The fields that are logged of one allocation, at its begin and at its end. */
   private record Entry(Allocation inner, Chunk chunk, String allocator, long step, String label) {
     void log(String event) {
       LOGGER.log(
@@ -129,12 +128,12 @@ public final class AllocationLog {
   }
 
   /**
-   * What {@link Allocator#allocateRaw(long, long, AllocationAttributes)} is to do.
+   * Implements {@link Allocator#allocateRaw(long, long, AllocationAttributes)}.
    *
    * <p>Threading: any thread.
    *
    * @param allocator whose log this is; must ask {@link #release} before it refuses an address
-   * @return the address, or 0 where the memory is not to be had
+   * @return the address, or 0 if there is no memory
    * @throws IllegalArgumentException as that method does
    * @throws IllegalStateException as that method does
    */
@@ -178,7 +177,7 @@ public final class AllocationLog {
   }
 
   /**
-   * Forgets the addresses that are still out: for an allocator that is closed by force.
+   * Forgets the addresses that are still allocated: for an allocator that is closed by force.
    *
    * <p>Threading: any thread.
    */

@@ -18,8 +18,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public abstract class Block extends CacheLinePadding {
 
-  // The state is one word that answers everything a handle must know. It is a counter that goes up
-  // by 32 with every use:
+  // The state is one word that answers everything a handle must know. It is a counter that grows by
+  // 32 with every use:
   //
   //     32k        free       k uses are over
   //     32k + 1    claimed    one thread alone has the block, but its use has not begun
@@ -27,31 +27,30 @@ public abstract class Block extends CacheLinePadding {
   //
   // Four operations change it:
   //
-  //   claim     free to claimed, by a compare-and-set that one of several takers wins. Where a
-  //             block is found in a place that gives it to one taker alone (a stack, the system),
-  //             there is nothing to win, and it goes from free to allocated.
-  //   begin     to allocated, by a release store: whoever acquires the stamp sees the fields that
-  //             were written before it. A use that is like the one before needs no field written,
-  //             and so goes from free to allocated by one compare-and-set (see reopen).
+  //   claim     free to claimed, by a compare-and-set that one of several takers wins. A block from
+  //             a source that gives it to one taker alone (a stack, the system) has no competitors,
+  //             and goes from free to allocated directly.
+  //   begin     to allocated, by a release store: a thread that acquires the stamp sees the fields
+  //             that were written before it. A use that is like the one before needs no field
+  //             written, and so goes from free to allocated by one compare-and-set (see reopen).
   //   close     allocated to the next free, by a compare-and-set that exactly one of several
   //             closers wins. Its release is acquired by the next claim, or through the stack on
   //             which onFreed() puts the block.
   //   check     state == stamp: is the handle's use the current one? A stale handle's stamp never
-  //             comes again, whoever has the block now.
+  //             comes again, whichever thread has the block now.
   //
   // Three more bits are part of the stamp of a use that ends in an unusual way:
   //
-  //   OBSERVED  4   somebody wants to hear of the end of this use. Whoever takes the block sets it
-  //                 before the use begins.
-  //   CONFINED  8   one thread at a time takes the block (see Confinement): its close is a look and
-  //                 a release store, for nobody else may reopen the block. Always set of such a
+  //   OBSERVED  4   an observer is told of the end of this use. The thread that takes the block
+  //                 sets it before the use begins.
+  //   CONFINED  8   one thread at a time takes the block (see Confinement): its close is a read and
+  //                 a release store, for no other thread may reopen the block. Always set in such a
   //                 block.
   //   ISOLATED  16  the memory is checked and filled at the end of the use. Never confined.
   //
   // The compare-and-set that closes an observed or isolated use adds as much as any other. It
-  // leaves
-  // a state that is neither free nor allocated, so the closer alone has the block: it does what is
-  // to be done, and then stores the free state.
+  // leaves a state that is neither free nor allocated, so the closer alone has the block: it does
+  // what is to be done, and then stores the free state.
   //
   // The same word counts the uses, so the pool needs no counter of hits on the fast path.
 
@@ -63,21 +62,27 @@ public abstract class Block extends CacheLinePadding {
   private static final int USE_SHIFT = 5;
 
   /**
-   * The most bytes that a buffer shows. Of a large block (see {@link Requests#isLarge}) that is
-   * what the block says it has and what its uses say they asked for; the true sizes are in its
-   * handle and in {@link HeapBlock}.
+   * The most bytes that a buffer shows. A large block (see {@link Requests#isLarge}) reports this
+   * as its capacity and as the size of its uses; the true sizes are in its handle and in {@link
+   * HeapBlock}.
    */
   static final long MOST_SEEN_BYTES = MemoryRegion.MAX_BYTES;
 
   private static final long NOT_FREE = CLAIMED | ALLOCATED | OBSERVED | ISOLATED;
 
-  /** What few stamps have beside their use. */
+  /** The bits that few stamps have beside the number of their use. */
   private static final long UNUSUAL = OBSERVED | CONFINED | ISOLATED;
 
-  /** From allocated to the next free; the same from an observed or isolated use to its end. */
+  /**
+   * The difference from allocated to the next free state; also that from an observed or isolated
+   * use to its end.
+   */
   private static final long TO_FREE = (1 << USE_SHIFT) - ALLOCATED;
 
-  /** The view of a block without memory: of a block that others may look at it is never null. */
+  /**
+   * The view of a block without memory: the view of a block that other threads may read is never
+   * null.
+   */
   private static final ByteBuffer NO_MEMORY = ByteBuffer.allocateDirect(0);
 
   private static final VarHandle STATE;
@@ -123,21 +128,20 @@ public abstract class Block extends CacheLinePadding {
   /** {@link #extentOf} the current or last use. */
   private long extent;
 
-  /** Read in every use by address; 0 until somebody asks. */
+  /** Read in every use by address; 0 before it was first asked for. */
   private long startAddress;
 
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW_STAMP
   private long unsafeViewStamp;
 
-  /** How many uses there had been when the largest was cleared. */
+  /** The number of uses when the largest was cleared. */
   private long usesCleared;
 
-  /** Of all uses since it was cleared but the current or last one. */
+  /** The largest of all uses since it was cleared, without the current or last one. */
   private int largestBefore;
 
-  // Of a block that is placed once offset and capacity do not change; of one that is placed anew
-  // for each use (see place) they change while it is free, and are published with the use that
-  // begins.
+  // If a block is placed once, offset and capacity do not change. If it is placed anew for each use
+  // (see place), they change while it is free, and are published with the use that begins.
 
   private int offset;
   private int capacityBytes;
@@ -145,13 +149,13 @@ public abstract class Block extends CacheLinePadding {
   /** Null while the block has no memory: see {@link #attach}. */
   private MemoryRegion region;
 
-  // The views are made once per block: no garbage. The byte buffer is made with the block, for to
-  // make it at the first look would be a call in the middle of a user's try that may fail, and its
+  // The views are made once per block: no garbage. The byte buffer is made with the block, for
+  // making it at the first use would be a call in the middle of a user's try that may fail, and its
   // handler would put the handle on the heap (see NoInline). It is adjusted when a use through a
-  // handle begins, before the state says so by a release store: whoever sees the handle's stamp in
-  // the state sees the limit too, though a buffer's fields are neither final nor volatile. Agrona's
-  // buffer, which most never ask for, is made and adjusted at the first look; the stamp for which
-  // it was is written with release and read with acquire, to the same end.
+  // handle begins, before the state says so by a release store: a thread that sees the handle's
+  // stamp in the state sees the limit too, though a buffer's fields are neither final nor volatile.
+  // Agrona's buffer, which most users never need, is made and adjusted at its first use; the stamp
+  // that it was made for is written with release and read with acquire, for the same reason.
 
   /**
    * All of the block; its limit is that of the current or last use. Null of a block that was placed
@@ -235,18 +239,18 @@ public abstract class Block extends CacheLinePadding {
     return all.slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
   }
 
-  // What a subclass does with a block whose use has ended.
+  // What subclasses do with a block whose use has ended.
 
   /**
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
-   * free won. Stands in the way of every close: what takes long is for {@link #settle}.
+   * free won. Delays every close: work that takes long belongs in {@link #settle}.
    *
    * @return 0 if nothing is left to do, else what {@link #settle} needs to know, more than 0
    */
   protected abstract int onFreed();
 
   /**
-   * Does what is left to do, rarely, after {@link #onFreed} said so.
+   * Does the remaining work, rarely, after {@link #onFreed} reported it.
    *
    * @param news what it said
    */
@@ -299,7 +303,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Whether the block is free. What its last user did happened before.
+   * Whether the block is free. The actions of its last user happened before.
    *
    * <p>Threading: any thread; true of the moment of the call.
    */
@@ -317,7 +321,7 @@ public abstract class Block extends CacheLinePadding {
     return state & ~NOT_FREE;
   }
 
-  /** The stamp of the use that begins; whoever begins it has the block alone. */
+  /** The stamp of the use that begins; the thread that begins it has the block alone. */
   private static long allocated(long state) {
     return (state & ~CLAIMED) | ALLOCATED;
   }
@@ -395,7 +399,7 @@ public abstract class Block extends CacheLinePadding {
   /**
    * Lets the block lie elsewhere. Threading: the thread that has it alone, while it is free.
    *
-   * @param start {@link #startAddress}, 0 if nobody has asked for addresses yet
+   * @param start {@link #startAddress}, 0 if addresses were not asked for yet
    */
   final void place(MemoryRegion newRegion, int newOffset, int newCapacity, long start) {
     // Whatever the last use was like, the next one is not: it must prepare the view.
@@ -410,12 +414,15 @@ public abstract class Block extends CacheLinePadding {
     view = isolation == null ? null : slice(newRegion, newOffset, newCapacity);
   }
 
-  /** Whether the block has memory. Threading: exact for whoever claimed the block, else a guess. */
+  /**
+   * Whether the block has memory. Threading: exact for the thread that claimed the block, else a
+   * guess.
+   */
   public final boolean hasMemory() {
     return region != null;
   }
 
-  /** Where the block lies, or null if it has no memory. Threading: any thread. */
+  /** The region of the block, or null if it has no memory. Threading: any thread. */
   public final MemoryRegion region() {
     return region;
   }
@@ -464,8 +471,8 @@ public abstract class Block extends CacheLinePadding {
   // The size of a use.
 
   /**
-   * What a use takes, as one number: its bytes and, above those 32 bits, those of its header. Of a
-   * handle, which has none, the bytes alone. Threading: any thread.
+   * The extent of a use as one number: its bytes and, above those 32 bits, those of its header. A
+   * use by a handle has no header. Threading: any thread.
    */
   public static long extentOf(int bytes, int headerBytes) {
     return bytes | (long) headerBytes << Integer.SIZE;
@@ -477,7 +484,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Bytes asked for in the current or last use. Threading: exact for whoever holds the use, else a
+   * Bytes asked for in the current or last use. Threading: exact for the holder of the use, else a
    * guess.
    */
   public final int sizeBytes() {
@@ -536,8 +543,8 @@ public abstract class Block extends CacheLinePadding {
     largestBefore = 0;
   }
 
-  // How a use begins. Sizes and view are often those of the use before. Where they are not, what is
-  // to do is a call (see NoInline).
+  // How a use begins. Sizes and view are often those of the use before. If they are not, the work
+  // is done by a call (see NoInline).
 
   /**
    * Claims the block and begins a use, as {@link #claim()} and {@link #begin} do. Not of a block
@@ -555,8 +562,8 @@ public abstract class Block extends CacheLinePadding {
 
   /** Begins a use that is like the one before, if the block is still in a state that was seen. */
   private long reopen(long seen) {
-    // If the state is the one that was seen, nobody has had the block since, so size and view are
-    // what they were when they were read after it.
+    // If the state is still the one that was read, no thread has had the block since, so size and
+    // view are what they were when they were read after the state.
     long stamp = seen + ALLOCATED;
     return isFree(seen) && change(seen, stamp) ? stamp : 0;
   }
@@ -593,7 +600,8 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * {@link #begin}; the block goes back if that fails, since there is no heap for its view, say.
+   * {@link #begin}; if that fails the block is freed; a cause is that there is no heap for its
+   * view.
    *
    * <p>Threading: as {@link #begin}.
    *
@@ -618,7 +626,7 @@ public abstract class Block extends CacheLinePadding {
    * @return the stamp of the use
    */
   public final long openRaw(long bytes, int headerBytes) {
-    // The byte buffer stays as it is: who has the address does not see it.
+    // The byte buffer stays as it is: users of an address do not see it.
     int size = seen(bytes);
     long stamp = nextStamp(headerBytes + size);
     long wanted = extentOf(size, headerBytes);
@@ -691,7 +699,7 @@ public abstract class Block extends CacheLinePadding {
   // last use left; the rest always is, if no user changed it.
   private void adjustView(int bytes) {
     if (view == null) {
-      // Of a region that is its owner's alone: nobody leaves a limit in its buffer.
+      // For a region with one user: no other user changes the limit of its buffer.
       view = region.buffer().slice(offset, capacityBytes).order(ByteOrder.nativeOrder());
     }
     ByteBuffer buffer = view;
@@ -717,7 +725,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Starts a use through a handle. If that fails the block goes back.
+   * Starts a use through a handle. If that fails the block is freed.
    *
    * <p>Threading: the thread that claimed the block.
    *
@@ -731,13 +739,14 @@ public abstract class Block extends CacheLinePadding {
   /**
    * The handle of the use that has begun.
    *
-   * <p>Threading: the thread that began it, before anybody else may end it.
+   * <p>Threading: the thread that began it, before another thread may end it.
    *
    * @param bytes as of {@link #open}, and of the use
    */
   public final Allocation handle(long bytes) {
-    // The stamp is read again. Whoever has it from begin() would have to keep it where two ways
-    // meet, one of which makes a call; the JIT then has it in the stack and not in a register.
+    // The stamp is read again. A caller that gets it from begin() would have to keep it where two
+    // paths join, one of which makes a call; the JIT then keeps it on the stack and not in a
+    // register.
     try {
       return new Allocation(this, state, bytes);
     } catch (Throwable noHeap) {
@@ -747,8 +756,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Brings a block back that was claimed, and that nobody gets since something failed, as the close
-   * of its use would.
+   * Frees a claimed block that is not handed out after a failure, as the close of its use would.
    *
    * <p>Threading: the thread that claimed the block.
    *
@@ -757,7 +765,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final void abandon(long bytes, int headerBytes) {
     if (!isAllocated(state)) {
-      // Without isolation: nobody has written to it.
+      // Without isolation: no user has written to it.
       extent = extentOf(seen(bytes), headerBytes);
       publish(allocated(state));
     }
@@ -803,7 +811,7 @@ public abstract class Block extends CacheLinePadding {
     }
   }
 
-  /** Where there would be too much code with it: see {@link NoInline}. */
+  /** For callers that would have too much code with it: see {@link NoInline}. */
   private void recycleOutOfLine(int depth) {
     if (depth > 0) {
       recycleOutOfLine(depth - 1);
@@ -829,7 +837,7 @@ public abstract class Block extends CacheLinePadding {
     return true;
   }
 
-  /** Of a use after which the closer has something to do before the block is free. */
+  /** Ends a use after which the closer has work to do before the block is free. */
   private boolean endOver(long stamp) {
     return (stamp & ISOLATED) == 0 ? endObserved(stamp) : endIsolated(stamp, NoInline.DEPTH);
   }
@@ -894,8 +902,8 @@ public abstract class Block extends CacheLinePadding {
    * <p>Threading: any thread; of several one wins.
    *
    * @param stamp what {@link #stamp} said before the caller looked at what it is about to free: the
-   *     block may have been freed and allocated again since, and the use it is in now is somebody
-   *     else's
+   *     block may have been freed and allocated again since, and its current use may have another
+   *     owner
    * @return false, and nothing has changed, if it was not the stamp of the current use
    */
   public final boolean closeRaw(long stamp) {

@@ -17,13 +17,13 @@ public abstract class Confinement {
 
   private Thread owner;
 
-  /** Nobody's. Threading: the maker publishes it safely. */
+  /** Without an owner. Threading: the maker publishes it safely. */
   protected Confinement() {}
 
   /**
    * Makes the calling thread the owner.
    *
-   * <p>Threading: a thread that nobody competes with, while there is no owner.
+   * <p>Threading: a thread without competitors, while there is no owner.
    */
   protected final void takeOwnership() {
     owner = Thread.currentThread();

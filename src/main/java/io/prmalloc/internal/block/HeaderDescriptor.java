@@ -39,7 +39,7 @@ import org.agrona.UnsafeApi;
  * Nothing in it changes from one use of a block to the next of the same size. All fields are in
  * native byte order.
  *
- * <p>Threading: whoever owns the block.
+ * <p>Threading: the owner of the block.
  */
 public final class HeaderDescriptor {
 
@@ -70,10 +70,10 @@ public final class HeaderDescriptor {
   // A header is left as it is where the use before had the same, which was found right at its end.
   // From producer to consumer its cache line then stays with both of them; written anew in each
   // use, it had to be fetched twice for each, which took as long as all the rest. So there is no
-  // number of the use in it. To look whether all of it is there would cost a pair a fifth, and
-  // where sizes change a step, too, for it waits for memory to be read where it need only be
-  // written. Handles, whose users write there, leave another extent; what else may have happened
-  // meanwhile is that the page was given back.
+  // number of the use in it. A check of the whole header would make a pair a fifth slower, and also
+  // a step where sizes change, for it waits for a read of memory that need only be written.
+  // Handles, whose users write there, leave another extent; what else may have happened meanwhile
+  // is that the page was given back.
 
   private HeaderDescriptor() {}
 
@@ -162,8 +162,8 @@ public final class HeaderDescriptor {
     return wrong == 0;
   }
 
-  // Where the JVM lets Agrona reach an address, each is an instruction; a byte buffer checks its
-  // bounds each time.
+  // If the JVM lets Agrona access an address, each access is one instruction; a byte buffer checks
+  // its bounds each time.
 
   private static void put(ByteBuffer memory, int at, long address, int field, long value) {
     if (AGRONA) {

@@ -7,7 +7,7 @@ import io.prmalloc.MemoryRegion;
 /**
  * A block whose memory is managed by its owner: a region of its own, a second handle around a block
  * that another allocator gave out, or an extent of a heap, which places the block anew for each
- * use. For those who write allocators.
+ * use. For authors of allocators.
  *
  * <p>Threading: as {@link Block} says.
  */
@@ -44,7 +44,7 @@ public final class HeapBlock extends Block {
   /**
    * All of a region.
    *
-   * @param ticket whatever the owner wants to find in it
+   * @param ticket any object of the owner's
    */
   public HeapBlock(MemoryRegion region, Isolation isolation, Owner owner, Object ticket) {
     super(region, isolation);
@@ -75,7 +75,7 @@ public final class HeapBlock extends Block {
    * A handle on the same memory as another, which it takes over: the owner closes that one when it
    * is told of this one's close.
    *
-   * @param ticket whatever the owner wants to find in the block, the inner handle among it
+   * @param ticket any object of the owner's, the inner handle included
    */
   public static Allocation around(Allocation inner, Owner owner, Object ticket) {
     return new HeapBlock(inner.block(), owner, ticket).open(inner.sizeBytes());
@@ -89,9 +89,9 @@ public final class HeapBlock extends Block {
    * @param region where it lies
    * @param offset of its first byte in the region, from 0
    * @param capacityBytes how many bytes it has, those for {@link Isolation#roomBytes} included
-   * @param startAddress of its first byte, 0 if nobody has asked for addresses yet
+   * @param startAddress of its first byte, 0 if addresses were not asked for yet
    * @param itsContainer what the owner has the memory in, or null
-   * @param itsTicket whatever else the owner wants to find in it, or null
+   * @param itsTicket another object of the owner's, or null
    */
   public void place(
       MemoryRegion region,
@@ -106,8 +106,8 @@ public final class HeapBlock extends Block {
   }
 
   /**
-   * Says that the use which is about to begin is of more than one buffer has. The block is all of a
-   * region of its own, and not isolated: its memory comes from the system as zeros, and goes back.
+   * Marks the use that is about to begin as larger than one buffer. The block is all of a region of
+   * its own, and not isolated: the system provides its memory as zeros and takes it back.
    *
    * <p>Threading: the owner, alone.
    *
@@ -127,12 +127,12 @@ public final class HeapBlock extends Block {
     return largeBytes > 0 ? region().sizeBytes() : capacityBytes();
   }
 
-  /** What the owner has the memory in, or null. Threading: the owner. */
+  /** The owner's object that holds the memory, or null. Threading: the owner. */
   public Object container() {
     return container;
   }
 
-  /** What else the owner wanted to find in it, or null. Threading: the owner. */
+  /** The owner's other object, or null. Threading: the owner. */
   public Object ticket() {
     return ticket;
   }

@@ -23,16 +23,19 @@ public final class NoInline {
   //       }
   //     }
   //
-  // Called with DEPTH, a constant, the first two levels are inlined and come to nothing; the third
-  // is a plain call.
+  // Called with DEPTH, a constant, the first two levels are inlined and vanish; the third is a
+  // plain call.
   //
-  // What no code here can help: a handler that has never run is not inlined by a JDK before 22, and
-  // one that has run now and then is not by a later one. Where the body of the try makes a call
-  // that the JIT does not inline, the handle is then made on the heap, 32 bytes of it.
+  // Two cases cannot be avoided: a JDK before 22 does not inline a handler that has never run, and
+  // a later one does not inline a handler that runs now and then. Where the body of the try makes a
+  // call that the JIT does not inline, the handle is then made on the heap, 32 bytes of it.
   //
   // HandleGarbageTest fails if this stops working.
 
-  /** What to call a method with that calls itself until it is 0: deeper than the JIT inlines. */
+  /**
+   * A recursion depth that keeps the JIT from inlining a method that calls itself until the depth
+   * is 0.
+   */
   public static final int DEPTH = 3;
 
   private NoInline() {}

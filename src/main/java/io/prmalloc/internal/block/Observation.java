@@ -5,15 +5,17 @@ import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 /**
  * The observers that were told of an allocation, and are to be told of its release.
  *
- * <p>Threading: whoever has the block alone.
+ * <p>Threading: the thread that has the block alone.
  */
 public final class Observation {
 
   // One for each block of the pool that was ever observed, used again and again: no garbage.
-  // Observers come and go; those who heard of an allocation hear of its release, and nobody else.
+  // Observers may be attached and detached at any time; exactly those that were told of an
+  // allocation are told of its release.
   //
-  // Mostly there is one, whose ticket is kept in a field. Who was told is written down only when it
-  // changes: to store a reference is what the collector makes the most expensive of stores.
+  // Mostly there is one, whose ticket is kept in a field. The list of those that were told is
+  // stored only when it changes: the garbage collector makes stores of references the most
+  // expensive ones.
 
   private static final PoolObserver[] NOBODY = {};
   private static final long[] NONE = {};
@@ -25,7 +27,7 @@ public final class Observation {
   private long[] furtherTickets = NONE;
 
   /**
-   * @param tracked what the planner is to be told when the memory is back, or null
+   * @param tracked what the planner is told when the memory is freed, or null
    */
   public Observation(Tracked tracked) {
     this.tracked = tracked;
@@ -41,7 +43,7 @@ public final class Observation {
    * @param observers at least one
    */
   public void begin(PoolObserver[] observers, long bytes, long alignment) {
-    // Made before anybody is told: it takes heap, which may be exhausted.
+    // Made before any observer is told: it takes heap, which may be exhausted.
     if (observers.length > 1 && furtherTickets.length != observers.length) {
       furtherTickets = new long[observers.length];
     }
@@ -61,7 +63,7 @@ public final class Observation {
     }
   }
 
-  /** Tells of the release, if anybody was told of the allocation. */
+  /** Tells of the release, if an observer was told of the allocation. */
   public void end() {
     PoolObserver observer = first;
     if (observer != null) {

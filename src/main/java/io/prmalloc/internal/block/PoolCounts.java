@@ -1,8 +1,8 @@
 package io.prmalloc.internal.block;
 
 /**
- * Sums over blocks. The blocks count their own uses, so that nothing is counted on the way of an
- * allocation; a sum is a walk.
+ * Sums over blocks. The blocks count their own uses, so that an allocation updates no counter; a
+ * sum is a walk over the blocks.
  *
  * <p>Threading: not safe.
  */
@@ -31,7 +31,7 @@ public final class PoolCounts {
     largestBytes = Math.max(largestBytes, block.largestBytes());
   }
 
-  /** Adds up uses of blocks that are gone. */
+  /** Adds up uses of blocks that no longer exist. */
   public void addPast(PoolCounts gone) {
     uses += gone.uses;
     largestBytes = Math.max(largestBytes, gone.largestBytes);

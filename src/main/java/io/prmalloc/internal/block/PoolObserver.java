@@ -9,7 +9,7 @@ package io.prmalloc.internal.block;
 public interface PoolObserver {
 
   /**
-   * Memory goes out: nobody has it yet.
+   * Memory is about to be allocated: no user has it yet.
    *
    * @param bytes how much was asked for
    * @param alignment what was asked for, a power of two
@@ -18,8 +18,8 @@ public interface PoolObserver {
   long allocated(long bytes, long alignment);
 
   /**
-   * Memory comes back: nobody else has it yet. Said once of each allocation that this observer was
-   * told of, unless the pool is closed by force.
+   * Memory is freed: no other user has it yet. Called once for each allocation that this observer
+   * was told of, unless the pool is closed by force.
    *
    * @param ticket what {@link #allocated} returned
    */
@@ -45,9 +45,9 @@ public interface PoolObserver {
   /** A step ends that this observer was told of. */
   default void stepClosed(long ticket) {}
 
-  /** The pool is to be closed, and this much is still out. Nothing is taken away yet. */
+  /** The pool is to be closed, and this much is still allocated. No memory is taken away yet. */
   default void stillInUse() {}
 
-  /** The pool is closed: nothing more will be said. */
+  /** The pool is closed: no further calls follow. */
   default void poolClosed() {}
 }

@@ -11,8 +11,8 @@ import java.util.List;
 public interface Retirable {
 
   /**
-   * Makes sure that nothing is out and nothing can be taken. If something is out, and if anything
-   * is thrown, nothing has changed.
+   * Ensures that nothing is allocated and nothing can be. If something is allocated, or an
+   * exception is thrown, nothing has changed.
    */
   boolean retire();
 

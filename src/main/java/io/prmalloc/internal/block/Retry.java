@@ -14,16 +14,16 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Retry {
 
-  // Memory comes back in many places: to a stack of the pool, to a sub-allocator that several
-  // allocators share, to the system from another process. None of them tells anybody, for to look
-  // whether somebody waits would be on the way of every release. So whoever waits looks again:
-  // after 50 µs at first, then after twice as long each time, at last every 2 ms. That finds memory
-  // 2 ms late at worst, and an attempt that fails takes some microseconds, so a waiting thread
-  // costs its core less than one part in a hundred.
+  // Memory is freed in many places: to a stack of the pool, to a sub-allocator that several
+  // allocators share, to the system by another process. None of them notifies a waiting thread, for
+  // the check whether one waits would cost every release. So a waiting thread tries again: after 50
+  // µs at first, then after twice as long each time, at last every 2 ms. That finds memory 2 ms
+  // late at worst, and an attempt that fails takes some microseconds, so a waiting thread costs its
+  // core less than one part in a hundred.
   //
-  // Whoever waited tries once more, also when the deadline came meanwhile. An interrupt ends the
-  // waiting: one last attempt, then failure as ever, and the thread stays interrupted. Nobody who
-  // asks for memory expects an InterruptedException.
+  // A thread that waited tries once more, also if the deadline has passed meanwhile. An interrupt
+  // ends the waiting: after one last attempt the request fails as usual, and the thread stays
+  // interrupted. Callers of an allocation do not expect an InterruptedException.
 
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -38,7 +38,7 @@ final class Retry {
     this.attributes = attributes;
   }
 
-  /** {@link Allocator#allocate(long, long)} as often as the attributes want. */
+  /** Repeats {@link Allocator#allocate(long, long)} as often as the attributes allow. */
   static Allocation allocate(
       Allocator allocator, long bytes, long alignment, AllocationAttributes attributes) {
     Retry retry = null;
@@ -54,7 +54,7 @@ final class Retry {
     }
   }
 
-  /** {@link Allocator#allocateRaw(long, long)} as often as the attributes want. */
+  /** Repeats {@link Allocator#allocateRaw(long, long)} as often as the attributes allow. */
   static long allocateRaw(
       Allocator allocator, long alignment, long bytes, AllocationAttributes attributes) {
     Retry retry = null;

@@ -20,16 +20,15 @@ public abstract class StepMemory extends Confinement {
   //   1. has at least one byte, and at most as many as the place that the plan has for i, and
   //   2. finds its block free, and those that had the same bytes last before it.
   //
-  // The second is what keeps tensors apart whatever the user does: the plan's lifetimes are a guess
-  // from earlier steps, and a tensor that is released late this time is seen here. (Blocks that had
-  // the bytes still earlier were found free when those were handed out.) A request for which one of
-  // them does not hold is not served here; what becomes of it, and of those that follow, is for the
-  // subclass to say.
+  // The second condition keeps tensors apart whatever the user does: the plan's lifetimes are a
+  // guess from earlier steps, and this check detects a tensor that is released late this time.
+  // (Blocks that had the bytes still earlier were found free when those were handed out.) A request
+  // for which one of the conditions does not hold is not served here; the subclass decides how to
+  // serve it and those that follow.
   //
-  // What is given back by its address comes in the same order, too, so of the block that came back
-  // n-th in the step before it is asked whether it is at that address. To look the address up
-  // would take longer than all the rest: a table's lines are nowhere near, and what the processor
-  // guesses of its branches is wrong.
+  // Addresses are freed in the same order, too. So the n-th release of a step is compared with the
+  // block that was freed n-th in the step before. A lookup of the address would take longer than
+  // all the rest: it misses the cache, and the processor mispredicts its branches.
 
   private static final Block[] NONE = {};
 
@@ -38,7 +37,10 @@ public abstract class StepMemory extends Confinement {
   private final Block[][] before;
   private int next;
 
-  /** What the owner gave back, by its turn in this step or, from there on, in the one before. */
+  /**
+   * The blocks that the owner freed, in the order of this step and, from the current position on,
+   * in that of the step before.
+   */
   private final Block[] returned;
 
   private int turn;
@@ -80,7 +82,7 @@ public abstract class StepMemory extends Confinement {
     return planned != null ? planned : takeOther(bytes);
   }
 
-  /** Of a request that is not as planned, which may be none at all. */
+  /** Serves a request that is not as planned, or refuses an invalid one. */
   private Block takeOther(long bytes) {
     Requests.checkBytes(bytes);
     return takeUnplanned(bytes);
@@ -151,7 +153,10 @@ public abstract class StepMemory extends Confinement {
     return next;
   }
 
-  /** Lets the next request be the first. Threading: the owner, or whoever is about to be. */
+  /**
+   * Lets the next request be the first. Threading: the owner, or the thread that is about to become
+   * it.
+   */
   protected final void restart() {
     next = 0;
     turn = 0;
@@ -202,7 +207,7 @@ public abstract class StepMemory extends Confinement {
     return true;
   }
 
-  /** Expects a block in this turn from now on. Threading: the owner, who gave it back. */
+  /** Expects a block in this turn from now on. Threading: the owner, which freed it. */
   protected final void expect(Block released) {
     if (turn < returned.length) {
       returned[turn++] = released;
@@ -210,17 +215,17 @@ public abstract class StepMemory extends Confinement {
   }
 
   /**
-   * Takes an address back that nobody expected.
+   * Frees an address that was not expected.
    *
    * <p>Threading: any thread.
    *
    * @param address one that this step gave out, or any other of its allocator
-   * @throws IllegalArgumentException if it is neither, or is back already
+   * @throws IllegalArgumentException if it is neither, or is already freed
    */
   protected abstract void releaseUnexpected(long address);
 
   /**
-   * The step is over; tensors may still be out. Called once.
+   * The step is over; tensors may still be allocated. Called once.
    *
    * <p>Threading: any thread.
    */

@@ -1,7 +1,7 @@
 package io.prmalloc.internal.block;
 
 /**
- * The allocator behind the steps of a planner. For those who write allocators.
+ * The allocator behind the steps of a planner. For authors of allocators.
  *
  * <p>Threading: any thread.
  */
@@ -50,11 +50,11 @@ public interface StepSource {
   long takeSharedRaw(long bytes);
 
   /**
-   * Takes an address back, whoever gave it.
+   * Frees an address, whatever allocated it.
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalArgumentException if it is not ours, or is back already
+   * @throws IllegalArgumentException if it is not ours, or is already freed
    */
   void releaseShared(long address);
 }

@@ -41,7 +41,7 @@ public final class Stripes {
     mask = Integer.highestOneBit(Math.max(1, wanted)) - 1;
   }
 
-  /** So many times the number of processors, within bounds. */
+  /** A multiple of the number of processors, within bounds. */
   public static Stripes perProcessor(int times, int least, int most) {
     int wanted = times * Runtime.getRuntime().availableProcessors();
     return new Stripes(Math.min(most, Math.max(least, wanted)));

@@ -13,7 +13,7 @@ public final class TolerantObserver implements PoolObserver {
 
   private static final Logger LOGGER = System.getLogger(TolerantObserver.class.getName());
 
-  /** Of what the observer was not told. */
+  /** A ticket of an allocation that the observer was not told of. */
   private static final long UNTOLD = Long.MIN_VALUE;
 
   private final PoolObserver observer;
@@ -27,12 +27,12 @@ public final class TolerantObserver implements PoolObserver {
     return observer == other;
   }
 
-  /** Says what an observer threw, as far as that can be said. */
+  /** Logs what an observer threw, as far as possible. */
   public static void failed(Throwable thrown) {
     try {
       LOGGER.log(Level.WARNING, "an observer of the pool failed, which goes on", thrown);
     } catch (Throwable ignored) {
-      // There may be no heap or no stack to say it.
+      // There may be no heap or no stack for the log.
     }
   }
 
