@@ -17,10 +17,11 @@ import java.util.List;
 public final class BlockNumbers {
 
   // Numbers ascend with the size. A bin that does not fit in what is left of a word begins with the
-  // next, so that it is all in one if it can be; the numbers left out are nobody's.
+  // next, so that it is all in one if it can be; the numbers left out belong to no block.
   //
   // Where there are several shares, each has words of its own in which all bins lie as in the
-  // others' words: who has one share finds its blocks as near each other as if there were no other.
+  // others' words: a stripe with one share finds its blocks as close to each other as if there were
+  // no other share.
 
   /** Blocks that shares would spread over more words are not divided: each stripe has them all. */
   private static final int MOST_WORDS = 64;

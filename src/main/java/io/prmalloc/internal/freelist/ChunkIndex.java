@@ -17,21 +17,20 @@ public final class ChunkIndex extends FreeIndex {
 
   // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
   // the first thread gets all; or each of several gets its share, if the plan has as many for each.
-  // Then none ever looks at what another one has, and finds its own in few words. What nobody came
-  // for goes to whoever would find nothing else.
+  // Then none ever looks at what another one has, and finds its own in few words. Shares that no
+  // stripe has taken serve stripes that would find no other block.
   //
   // A thread that finds nothing noted for its own stripe looks at the other stripes' words before
-  // it
-  // borrows further: no block is stranded with a thread that is idle. The block that it gets there
-  // belongs to its stripe from then on, so where steps repeat each thread soon has what its steps
-  // need.
+  // it borrows further: no block is stranded with a thread that is idle. The block that it gets
+  // there belongs to its stripe from then on, so where steps repeat each thread soon has what its
+  // steps need.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // is noted for another one, perhaps of a thread that is idle. One such loan makes others, and in
   // the end a large request finds nothing, in every step. So a thread that misses some requests
-  // gets
-  // what was noted for others each time: nobody needs it there. All that is noted at one time would
-  // be too much: others that work would have nothing, and miss in their turn.
+  // gets the blocks that were noted for other stripes each time: they are not needed there. All
+  // that is noted at one time would be too much: others that work would have nothing, and miss in
+  // their turn.
 
   /** So often {@link #gather} looks before it moves something. */
   public static final int LOOKS = 4;
@@ -123,7 +122,10 @@ public final class ChunkIndex extends FreeIndex {
     serve(sizeClass, word, wordAt(own / shareCount), byWord);
   }
 
-  /** Takes in a block that came later, noted where nobody looks. Who wants it asks it itself. */
+  /**
+   * Adds a later block, which is noted at a number that no search reads. A request for it checks
+   * the block itself.
+   */
   public void adopt(PooledBlock later) {
     later.notedIn(this, words * Long.SIZE);
   }
@@ -180,7 +182,7 @@ public final class ChunkIndex extends FreeIndex {
         long still = idle[there] & noted(stripe, word, word << 6, (word << 6) + Long.SIZE - 1);
         idle[there] = last ? -1L : still;
         if (last && stripe != here && still != 0) {
-          // A bit may be that of a block that is out.
+          // A bit may belong to an allocated block.
           moveFrom(stripe, word, freeOf(word, still));
         }
       }

@@ -21,9 +21,9 @@ import java.util.function.Consumer;
  */
 public class FreeIndex {
 
-  // The truth about a block is the state in the block itself: whoever brings it from free to
-  // claimed has it, and a close is the compare-and-set back (see Block). What is kept here are
-  // hints, in plain memory, and a hint that is wrong costs time and nothing else.
+  // The truth about a block is the state in the block itself: the thread that changes it from free
+  // to claimed has it, and a close changes it back by a compare-and-set (see Block). This index has
+  // hints only, in plain memory; a wrong hint costs time and nothing else.
   //
   //   stripe 0:  | blocks 0 to 63 | blocks 64 to 127 | ...     a word of bits each,
   //   stripe 1:  | blocks 0 to 63 | blocks 64 to 127 | ...     once local and once remote
@@ -34,9 +34,9 @@ public class FreeIndex {
   // Each block belongs to a stripe: that of the thread that took it last from another one. A thread
   // of that stripe which closes the block sets its bit in the local word, and takes it from there:
   // it gets a block that it just had in its cache, and no other stripe writes that cache line. A
-  // thread of another stripe sets the bit in the remote word, by an atomic instruction. Who finds
-  // nothing in a local word takes all of the remote word at once. So what one thread allocates and
-  // another one closes comes back to the one that allocates.
+  // thread of another stripe sets the bit in the remote word, by an atomic instruction. A thread
+  // that finds nothing in a local word takes all of the remote word at once. So a block that one
+  // thread allocates and another one frees returns to the allocating thread.
   //
   // A stripe that has nothing, neither local nor remote, claims a block of another stripe, which is
   // its own from then on (see ChunkIndex).
@@ -45,17 +45,18 @@ public class FreeIndex {
   // the bins that it may borrow from is the block to take: its own bin's if there is one, else the
   // smallest. That is a mask for each word, from that of its first block on. The fast path looks at
   // one word; a bin that is not all in what is left of a word begins with the next, so its own
-  // blocks are there. Who finds none of them goes on, on the slow path, to those it may borrow. A
-  // bin may have more blocks than a word has bits: then the word to look at first is the one in
-  // which the stripe last found some on the slow path.
+  // blocks are there. A thread that finds none of them continues on the slow path with those that
+  // it may borrow. A bin may have more blocks than a word has bits: then the word to look at first
+  // is the one in which the stripe last found some on the slow path.
   //
-  // What races do. Two threads of one stripe may both read a local word before either writes it.
+  // Effects of races. Two threads of one stripe may both read a local word before either writes it.
   // Then
-  //   - both go for one block: one of them wins the claim, the other looks on;
-  //   - a bit that was set is lost: a block is free and nowhere noted;
-  //   - a bit that was cleared comes back: who goes for that block finds it taken, and clears it.
-  // A free block that is nowhere noted is found by who asks the blocks themselves, before any
-  // request is served from elsewhere: Buffer.claimAny, BlockStack.gather.
+  //   - both try to take one block: one of them wins the claim, the other continues to search;
+  //   - a bit that was set is lost: a block is free and not noted anywhere;
+  //   - a bit that was cleared is set again: a thread that tries to take that block finds it taken,
+  //   and clears the bit.
+  // A free block that is not noted anywhere is found by a check of the blocks themselves, before
+  // any request is served from elsewhere: Buffer.claimAny, BlockStack.gather.
   //
   // Memory order: the words are plain, for nothing is concluded from them. `blocks` is filled
   // before the table that holds this object is published; of a slab, by release stores as its slots
@@ -66,7 +67,7 @@ public class FreeIndex {
   /** Words lie so far apart, as a power of two of longs: the processor fetches lines in pairs. */
   private static final int SPREAD_SHIFT = 4;
 
-  /** Has nothing for anybody. */
+  /** Has no blocks. */
   public static final FreeIndex NONE =
       new FreeIndex(0, 1, 0, new PooledBlock[0], 1, 1, new Stripes(1));
 
@@ -113,7 +114,7 @@ public class FreeIndex {
   /** By size class: all that it may have, by word of a share; null if one word has all. */
   private final long[][] candidates;
 
-  /** Told of every block that is freed; null for nobody. */
+  /** Told of every block that is freed; null for no listener. */
   private volatile Consumer<PooledBlock> listener;
 
   /**
@@ -148,14 +149,14 @@ public class FreeIndex {
     this.words = wordAt(blocks.length);
     this.shareCount = shareCount;
     this.shareWords = words / shareCount;
-    // One more than there are blocks for: what comes later is noted where nobody looks.
+    // One word more than the blocks need: later blocks are noted in it, and no search reads it.
     this.local = new long[at(words + 1, 0) + (1 << SPREAD_SHIFT)];
     this.remote = new long[local.length];
   }
 
   /**
-   * Of a slab, whose slots belong to one stripe at a time: one size class, and one word for all
-   * stripes.
+   * The index of a slab, whose slots belong to one stripe at a time: one size class, and one word
+   * for all stripes.
    *
    * @param blocks by number, in whole words; may be filled later
    */
@@ -299,7 +300,7 @@ public class FreeIndex {
     return block;
   }
 
-  /** Of the word so many behind the first, in each share. */
+  /** For the word at this distance from the first, in each share. */
   private PooledBlock takeFromShares(int sizeClass, int behind, long mask) {
     int lane = lane();
     for (int word = wordOf[sizeClass] + behind; word < words; word += shareWords) {
@@ -399,14 +400,14 @@ public class FreeIndex {
     return (int) ((totalBytes - belowClasses) >> intervalShift);
   }
 
-  /** Has somebody told of every block that is freed from now on, or nobody if it is null. */
+  /** Sets the listener that is told of every block that is freed from now on; null for none. */
   public final void tell(Consumer<PooledBlock> whenFree) {
-    // Volatile, as are the states of the blocks: whoever frees a block and does not see it yet, is
-    // seen to be free by whoever looks after this.
+    // Volatile, as are the states of the blocks: if a thread frees a block and does not see the
+    // listener yet, a thread that reads the states after this call sees the block as free.
     listener = whenFree;
   }
 
-  /** Whether somebody is told of blocks that are freed. */
+  /** Whether a listener is told of blocks that are freed. */
   public final boolean isTold() {
     return listener != null;
   }

@@ -17,13 +17,16 @@ public final class PooledBlock extends Block {
   /** −1 for a slot. */
   private final int bin;
 
-  /** Where it is noted when it is free. */
+  /** The word in which it is noted when it is free. */
   private FreeIndex index;
 
   /** Its number in the index. */
   private int number;
 
-  /** The stripe that it belongs to. Plain: a hint, written by whoever has the block or moves it. */
+  /**
+   * The stripe that it belongs to. Plain: a hint, written by the thread that has the block or moves
+   * it.
+   */
   private int stripe;
 
   private Numbered numbered;
@@ -152,7 +155,7 @@ public final class PooledBlock extends Block {
 
   @Override
   protected void onFreedByStore() {
-    // Or whether somebody is to be told of the block might be read too soon: see FreeIndex.tell.
+    // Otherwise the listener might be read too early: see FreeIndex.tell.
     VarHandle.fullFence();
   }
 
