@@ -22,24 +22,25 @@ import java.util.function.IntPredicate;
  */
 abstract class BlockStack implements Retirable {
 
-  // A block that nobody uses is in one of two places, and its state says in which:
+  // A free block is in one of two places, and its state says in which:
   //
-  //   free      in front: whoever brings it from free to claimed has it. A bit tells where to look
-  //             (see FreeIndex); a block whose bit is lost is found by `gather`.
+  //   free      in front: the thread that changes it from free to claimed has it. A bit tells where
+  //             to look (see FreeIndex); a block whose bit is lost is found by `gather`.
   //   claimed   on the stack, which gives each of its numbers to one taker.
   //
   // A pair in front is two atomic instructions; by the stack it is three, on a longer way. Blocks
   // get to the front by being closed while it is open, or from the stack, all at once, when nothing
-  // is there. They leave it for the stack by `gather`. Once the front is shut, what is closed goes
-  // to the stack, whose count is exact: the owner hears of the first block and of the last one.
+  // is there. They leave it for the stack by `gather`. After the front is shut, freed blocks are
+  // put on the stack, whose count is exact: the owner is told of the first block and of the last
+  // one.
   //
-  // The front is shut while somebody is told of blocks that are freed. Whoever shuts it writes
-  // that, and then looks at all states; whoever closes writes the state, and then looks whether
-  // somebody is to be told. One of the two sees the other, so no block stays in a front that is
+  // The front is shut while a listener is told of freed blocks. The thread that shuts it first sets
+  // the listener and then reads all states; a thread that frees a block first writes the state and
+  // then reads the listener. One of the two sees the other, so no block stays in a front that is
   // shut. Both may see each other: then one of them wins the claim, and puts the block on the
   // stack.
 
-  /** Larger ones would be searched for long by who finds the front empty. */
+  /** Larger ones would take a long search when the front is empty. */
   static final int MAX_CAPACITY = Long.SIZE * Long.SIZE;
 
   private static final VarHandle BLOCK = MethodHandles.arrayElementVarHandle(PooledBlock[].class);
@@ -76,7 +77,7 @@ abstract class BlockStack implements Retirable {
     front.tell(toStack);
   }
 
-  /** Where what was just closed lies, while it is open. */
+  /** The blocks that were just freed, while it is open. */
   final FreeIndex front() {
     return front;
   }
@@ -88,14 +89,14 @@ abstract class BlockStack implements Retirable {
   }
 
   /**
-   * The same for a thread of those that the front serves, if it is open: before it takes one from
-   * the stack, all come to the front that were ever taken.
+   * The same for a thread that the front serves, if the front is open: before it takes a block from
+   * the stack, all blocks that were ever taken are put in the front.
    */
   final PooledBlock allocateServed() {
     PooledBlock block = takeReady();
     if (block == null && free.popWhile(made, toFront) > 0) {
       block = takeReady();
-      // Whoever shut the front meanwhile may have looked before they came.
+      // A thread that shut the front meanwhile may have read the states before.
       VarHandle.fullFence();
       if (front.isTold()) {
         gather();
@@ -156,7 +157,7 @@ abstract class BlockStack implements Retirable {
   abstract void changed();
 
   private void push(PooledBlock block) {
-    // Who else may have put it on the stack did not tell.
+    // If another thread put it on the stack, that thread did not report it.
     int count = block.claim() ? free.push(block.number()) : 1;
     if (count == 1 || count == capacity) {
       changed();
@@ -186,7 +187,7 @@ abstract class BlockStack implements Retirable {
   }
 
   private void pushIfFree(PooledBlock block) {
-    // Asked first, for most are out, and of those nothing more is read.
+    // Checked first: most blocks are allocated, and nothing more is read of those.
     if (block.isFree() && block.claim()) {
       free.push(block.number());
     }
@@ -212,7 +213,7 @@ abstract class BlockStack implements Retirable {
     return free.size() == capacity;
   }
 
-  /** Lets nothing more out if no block is out; see {@link IndexStack#retire}. */
+  /** Refuses further requests if no block is allocated; see {@link IndexStack#retire}. */
   @Override
   public final boolean retire() {
     gather();
@@ -251,7 +252,7 @@ abstract class BlockStack implements Retirable {
     forEachBlock(PooledBlock::clearLargest);
   }
 
-  /** Closes the handles on blocks that are still out, before the memory goes. */
+  /** Closes the handles on blocks that are still allocated, before the memory is freed. */
   final void revokeAll() {
     retire();
     forEachBlock(PooledBlock::revoke);

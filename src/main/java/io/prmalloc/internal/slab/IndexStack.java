@@ -28,9 +28,8 @@ public final class IndexStack {
   //   top     the number on top; without meaning while count is 0.
   //
   // Memory order: push writes the link, then releases it with the compare-and-set on the head; pop
-  // acquires the head and reads the link. What the previous owner wrote into the block is seen by
-  // the next one through the same pair. A link read by a pop that loses is thrown away, so that
-  // read may be racy.
+  // acquires the head and reads the link. The same pair makes writes of the previous owner visible
+  // to the next one. A link read by a pop that loses is thrown away, so that read may be racy.
 
   /** The most numbers a stack can hold. */
   static final int MAX_CAPACITY = (1 << 16) - 1;
@@ -121,7 +120,7 @@ public final class IndexStack {
     }
   }
 
-  /** Of numbers that the caller took, which are linked as they were. */
+  /** Pushes numbers that the caller took, linked as before. */
   private void give(int first, int count, IntConsumer taker) {
     int index = first;
     for (int i = 0; i < count; i++) {
@@ -133,7 +132,7 @@ public final class IndexStack {
   }
 
   /**
-   * Puts a number back. The caller took it before, and nobody else has it.
+   * Puts a number back. The caller took it before, and no other thread has it.
    *
    * @return how many numbers are on the stack now
    */
@@ -169,7 +168,7 @@ public final class IndexStack {
     }
   }
 
-  /** Undoes {@link #retire}. Only for whoever closed it. */
+  /** Undoes {@link #retire}. Only for the thread that closed it. */
   void reopen() {
     long seen = head;
     head = after(seen, next.length, top(seen));

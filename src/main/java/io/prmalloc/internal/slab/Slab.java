@@ -84,8 +84,8 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   }
 
   /**
-   * Whether nothing was out at this look and so many before, nor in between. Under the class's
-   * lock.
+   * Whether nothing was allocated at this look and so many before, nor in between. Under the
+   * class's lock.
    */
   boolean isIdle(int looks) {
     PoolCounts counts = new PoolCounts();

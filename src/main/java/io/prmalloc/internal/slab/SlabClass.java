@@ -27,44 +27,43 @@ final class SlabClass implements Retirable {
   // Each stripe of threads is served from a slab of its own, without a lock; its front is open (see
   // BlockStack), and threads find it in `fronts`. When that has no free slot, the next slab that
   // has one takes its place, under the lock, and a new one is made only if no other stripe's slab
-  // has a slot either, not even one whose bit was lost. Where other stripes' threads close what it
-  // takes, a stripe keeps some slabs that are exhausted (see StripeSlabs). Else, who frees
-  // the first slot of one queues it; who frees the last one of a slab that is no stripe's
-  // gives it back, except for some spares, so that a server that breathes in and out by some slots
-  // does not pay the system for every breath.
+  // has a slot either, not even one whose bit was lost. If threads of other stripes free its slots,
+  // a stripe keeps some exhausted slabs (see StripeSlabs). Otherwise the thread that frees the
+  // first slot of an exhausted slab queues the slab. The thread that frees the last slot of a slab
+  // without a stripe gives the slab back, except for some spares: so a server whose use rises and
+  // falls by some slots does not call the system each time.
   //
   // No slab is lost between the two: a slab leaves its stripe only under the lock, by shutting its
   // front, and what was freed by then is looked at right after. The push that next frees a slot in
   // it sees 1 and comes to the lock afterwards.
   //
-  // While allocations are observed, `fronts` has none of them: who looks there finds nothing and
-  // takes the slow way, which is where observers are told.
+  // While allocations are observed, `fronts` has none of them: a search there finds nothing and
+  // takes the slow path, which tells the observers.
   //
-  // A trim takes slabs away that serve or are retained. Their stacks are closed then, so whoever
-  // still sees
-  // one finds nothing in it and comes to the lock.
+  // A trim takes slabs away that serve or are retained. Their stacks are closed then, so a thread
+  // that still sees one finds nothing in it and takes the lock.
 
   private static final int SLAB_BYTES = 32 * 1024;
 
   private static final int MIN_SLOTS = 32;
 
   /**
-   * Of large slots a slab has fewer, so that there may be one for each stripe. Two threads on one
-   * slab would take the line with its bits from each other at each request and each close.
+   * A slab has fewer slots if they are large, so that each stripe can have a slab. Two threads on
+   * one slab would take the line with its bits from each other at each request and each close.
    */
   private static final int MAX_SLAB_BYTES = 256 * 1024;
 
   /**
-   * Where many slabs are exhausted already, the next one is larger, up to one word of bits: who
-   * takes and who closes come to the lock for each slab, and what a thread takes and another closes
-   * went twice as slowly by slabs of eight. No larger than half of what is exhausted, so that no
-   * more than a third is idle.
+   * Where many slabs are exhausted already, the next one is larger, up to one word of bits:
+   * allocating and freeing threads take the lock for each slab, and allocation by one thread with
+   * release by another took twice as long with slabs of eight. No larger than half of what is
+   * exhausted, so that no more than a third is idle.
    */
   private static final int MAX_GROWN_SLOTS = Long.SIZE;
 
-  // What one thread takes and another closes goes out and is freed in floods, as the two overtake
-  // each other. Where all that a queue of usual length between them holds may be freed, without a
-  // slab going back to the system, none need be made in the next flood.
+  // If one thread allocates and another one frees, slots are allocated and freed in bursts, as the
+  // two overtake each other. If all slots in a queue of usual length between them can be freed
+  // without giving a slab back to the system, the next burst needs no new slab.
 
   /** How many slots the spares of a class have together; fewer if they are too large. */
   private static final int SPARE_SLOTS = 256;
@@ -74,9 +73,10 @@ final class SlabClass implements Retirable {
 
   /**
    * How often a thread that needs the lock for a request or a close tries for it before it sleeps.
-   * Whoever has it is mostly done sooner than a thread is woken. Where one thread takes slots and
-   * another closes them, both come for it so often that they would spend most of their time asleep.
-   * That is some ten microseconds at most, and none where there is but one processor.
+   * The thread that has it is mostly done before another one could be woken. If one thread
+   * allocates slots and another one frees them, both take it so often that they would spend most of
+   * their time asleep. That is some ten microseconds at most, and none where there is but one
+   * processor.
    */
   private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
 
@@ -99,7 +99,7 @@ final class SlabClass implements Retirable {
   /** The slabs that serve, and those that are retained. Written under the lock. */
   private final StripeSlabs byStripe;
 
-  /** Whether nobody is to find them in the fronts. Under the lock. */
+  /** Whether they are hidden from the fronts. Under the lock. */
   private boolean observed;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -170,7 +170,7 @@ final class SlabClass implements Retirable {
     return slab == null ? null : slab.allocateServed();
   }
 
-  /** Lets nobody find the slabs that serve, or again all. */
+  /** Hides the serving slabs from all threads, or shows them again. */
   void observe(boolean begin) {
     lock.lock();
     try {
@@ -186,7 +186,8 @@ final class SlabClass implements Retirable {
   /** Has the slab that serves a stripe found, unless it is observed. */
   private void show(int stripe) {
     Slab slab = byStripe.serving(stripe);
-    // Who finds a slot there begins a use and tells nobody, and gives it no room for isolation.
+    // A thread that finds a slot there begins a use without telling observers and without room for
+    // isolation.
     boolean open = slab != null && !observed && isolation.isNone();
     FreeIndex front = open ? slab.front() : FreeIndex.NONE;
     fronts.set(stripe, sizeClass, front);
@@ -195,7 +196,7 @@ final class SlabClass implements Retirable {
   /**
    * Takes a slot of the next slab that has one.
    *
-   * @throws OutOfNativeMemoryException if a slab is needed and not to be had
+   * @throws OutOfNativeMemoryException if a slab is needed and cannot be reserved
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
@@ -323,7 +324,7 @@ final class SlabClass implements Retirable {
     return slots;
   }
 
-  /** Of so many slots, or of fewer if so many are not to be had. */
+  /** A slab of so many slots, or of fewer if so many cannot be reserved. */
   private MemoryRegion regionOf(int slots) {
     try {
       return source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
@@ -364,7 +365,7 @@ final class SlabClass implements Retirable {
   /** Whether with this slab there were too many that have all their slots and do not serve. */
   private boolean hasAllSparesBeside(Slab slab) {
     int spare = slab.slots() + byStripe.retainedSlots();
-    // Where thousands of slabs are freed one by one, the first ones found say enough.
+    // If thousands of slabs are freed one by one, the first ones found are enough to decide.
     for (Slab other : withFreeSlots) {
       if (other != slab && other.allFree()) {
         spare += other.slots();
@@ -387,7 +388,7 @@ final class SlabClass implements Retirable {
     source.free(slab.region());
   }
 
-  /** Gives back every slab of which no slot is out; how many bytes those were. */
+  /** Gives back every slab without an allocated slot; how many bytes those were. */
   long trim() {
     return trim(slab -> true);
   }
@@ -431,8 +432,8 @@ final class SlabClass implements Retirable {
 
   /**
    * Closes all slabs if all their slots are free. If so, this thread holds the class's lock from
-   * then on, so that nobody is told of a close that may still be undone, until {@link #reopen} or
-   * {@link #free} lets it go; if not, nothing has changed.
+   * then on, until {@link #reopen} or {@link #free} releases it, so that no other thread acts on a
+   * close that may still be undone; if not, nothing has changed.
    */
   @Override
   public boolean retire() {

@@ -30,7 +30,7 @@ public final class SmallBlocks implements Retirable {
   private final SlabFronts fronts =
       new SlabFronts(Stripes.perProcessor(2, LEAST_STRIPES, MOST_STRIPES));
 
-  /** What isolation needs in each slot. */
+  /** The bytes that isolation needs in each slot. */
   private final int roomBytes;
 
   /**
@@ -84,8 +84,8 @@ public final class SmallBlocks implements Retirable {
   }
 
   /**
-   * Closes all slabs if all slots are free, and lets nobody else in until {@link #reopen} or {@link
-   * #free} of this thread; else nothing has changed.
+   * Closes all slabs if all slots are free, and keeps other threads out until {@link #reopen} or
+   * {@link #free} by this thread; else nothing has changed.
    */
   @Override
   public boolean retire() {
@@ -107,7 +107,7 @@ public final class SmallBlocks implements Retirable {
     }
   }
 
-  /** Gives back the slabs of which no slot is out; how many bytes those were. */
+  /** Gives back the slabs without an allocated slot; how many bytes those were. */
   public long trim() {
     long released = 0;
     for (SlabClass slabClass : classes) {

@@ -106,7 +106,7 @@ final class StripeSlabs {
     handsOver[slab.stripe()] = closer != slab.stripe();
   }
 
-  /** Of the slabs that are retained for a stripe the one that has the most slots ready, or null. */
+  /** The retained slab of a stripe with the most free slots, or null. */
   Slab readiest(int stripe) {
     Slab[] its = of(stripe);
     Slab readiest = null;
@@ -162,8 +162,8 @@ final class StripeSlabs {
    * gives null.
    */
   PooledBlock takeFromAny(int stripe) {
-    // Its own first. Where two threads of a stripe lose bits, each would soon live on other
-    // stripes' slabs, and by its closes have bits lost there, too, until hardly any are left.
+    // Its own first. If two threads of a stripe lost bits, each would soon use other stripes'
+    // slabs, and its frees would lose bits there, too, until hardly any are left.
     PooledBlock block = takeGathered(stripe);
     for (int i = 1; i < stripes.count() && block == null; i++) {
       block = takeFrom(stripes.after(stripe, i));

@@ -7,6 +7,6 @@
  * BlockStack} (the slots: in the free index, or on the lock-free {@code IndexStack}).
  *
  * <p>Invariants: a free slot is in the free index (the <em>front</em>) or on the stack, never in
- * both and never in neither; a slab goes back to the system only if all its slots are free.
+ * both and never in neither; a slab is given back to the system only if all its slots are free.
  */
 package io.prmalloc.internal.slab;
