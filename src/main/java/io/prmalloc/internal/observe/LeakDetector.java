@@ -28,16 +28,16 @@ import java.util.function.Consumer;
  */
 final class LeakDetector implements PoolObserver {
 
-  // Which allocations are watched is counted by stripe of threads, so that those who are not pay
-  // for no counter they share. What is watched lies in a map in the order in which it was taken,
-  // under a lock; a ticket is its number there, 0 if it is not watched.
+  // Which allocations are watched is counted by stripe of threads, so that threads whose
+  // allocations are not watched share no counter. Watched allocations are in a map in the order of
+  // their allocation, under a lock; a ticket is its number there, 0 if it is not watched.
   //
   // When a step ends, what it has left is looked for again when so many further steps have ended:
-  // such steps wait in a queue, which the ends of steps themselves move on. Age is looked at then
-  // too, from the oldest, and when somebody asks. There is no thread of its own: a pool that nobody
-  // uses leaks nothing.
+  // such steps wait in a queue, which the ends of steps themselves move on. Age is checked then
+  // too, from the oldest on, and on request. There is no thread of its own: an unused pool leaks
+  // nothing.
   //
-  // Nothing is reported twice, and nobody is told under the lock.
+  // No leak is reported twice, and the listener is not called under the lock.
 
   static final String LOGGER_NAME = "io.prmalloc.leak";
 
@@ -118,7 +118,7 @@ final class LeakDetector implements PoolObserver {
         return ticket;
       } finally {
         if (!noted) {
-          // Nobody would say that it is back.
+          // Its release would not be reported.
           out.remove(ticket);
         }
       }

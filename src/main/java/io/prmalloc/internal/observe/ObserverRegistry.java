@@ -30,21 +30,20 @@ public final class ObserverRegistry {
   // Nothing on the fast path asks whether there are observers. Instead that path finds nothing
   // while there are some (TensorPoolAllocator.allocate, SlabClass.observe), so that every request
   // comes to SlowPath, where they are told and the block is marked (Block.observe). The mark is
-  // part
-  // of the stamp, so a close knows from a number it has in hand whether to tell.
+  // part of the stamp, so a close knows from a number it has in hand whether to tell.
   //
   //   begins to observe   first the observers are published, then the fast path is closed: who is
   //                       on it is not observed, and neither is the release of what it took
   //   ends                first they are taken back, then the way is opened; who was marked before
   //                       tells those who were told of its allocation
   //
-  // A step that asks for memory itself is served by the shared pool meanwhile (see
-  // PlannedSteps.observe); those that have an arena when somebody begins to observe keep it to
-  // their end, unseen.
+  // A step that is asked for memory itself is served by the shared pool meanwhile (see
+  // PlannedSteps.observe); steps that have an arena when an observer is attached keep it to their
+  // end, unobserved.
   //
   // Blocks outside the pool have a ticket for the heap, and that leads to observers.
 
-  /** What closes the fast path, and opens it again. */
+  /** Closes the fast path, and opens it again. */
   public interface Gate {
     /**
      * Bars the way, or opens it.
@@ -188,14 +187,14 @@ public final class ObserverRegistry {
       return observer.recording();
     } finally {
       lifecycle.unlock();
-      // Not under the lock, which the recorder's thread wants too.
+      // Not under the lock, which the recorder's thread takes too.
       if (!attached && observer != null) {
         observer.poolClosed();
       }
     }
   }
 
-  /** Nothing more goes out. The caller holds the lifecycle's lock. */
+  /** Nothing more is allocated. The caller holds the lifecycle's lock. */
   public void close() {
     closed = true;
   }
@@ -206,7 +205,7 @@ public final class ObserverRegistry {
     }
   }
 
-  /** Tells of a block of the pool that is about to go out. */
+  /** Tells of a block of the pool that is about to be allocated. */
   public Block taken(Block block, long bytes, int alignment) {
     PoolObserver[] seen = observers;
     return seen != null && block instanceof PooledBlock pooled
@@ -214,7 +213,7 @@ public final class ObserverRegistry {
         : block;
   }
 
-  /** Tells of a block that is about to go out, which it does also if that fails. */
+  /** Tells of a block that is about to be allocated; the block is allocated even if this fails. */
   public static PooledBlock tell(
       PoolObserver[] seen, PooledBlock block, long bytes, int alignment) {
     try {
@@ -251,7 +250,7 @@ public final class ObserverRegistry {
   /**
    * Takes a block outside the pool, and tells of it.
    *
-   * @param tracked what the planner is to be told when it is back, or null
+   * @param tracked what the planner is told when it is freed, or null
    */
   public Block acquire(long bytes, int alignment, int headerBytes, Tracked tracked) {
     PoolObserver[] seen = observers;
@@ -268,7 +267,7 @@ public final class ObserverRegistry {
     return block;
   }
 
-  /** A block is back in the heap that somebody wanted to hear of. */
+  /** An observed block of the heap is freed. */
   public void released(Object ticket) {
     try {
       if (ticket instanceof EndListener listener) {
@@ -305,7 +304,7 @@ public final class ObserverRegistry {
     };
   }
 
-  /** The pool is to be closed, and something is out. */
+  /** The pool is to be closed, and memory is still allocated. */
   public void stillInUse() {
     PoolObserver[] seen = observers;
     if (seen != null) {
