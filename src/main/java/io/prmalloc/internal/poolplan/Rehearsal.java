@@ -28,9 +28,9 @@ public final class Rehearsal {
   // repeating step miss.
   //
   // A rehearsal is a simulation with counters for blocks (which of several equal chunks is taken
-  // makes no difference). Where an allocation finds nothing, its bin gets one block more, on the
-  // spot. An added block changes what was chosen before it, so the steps are run again until
-  // nothing is lacking.
+  // makes no difference). If an allocation finds no block, its bin gets one block more at once. An
+  // added block changes what was chosen before it, so the steps are run again until nothing is
+  // lacking.
   //
   // Steps that were open at the same time are also run against each other in other interleavings
   // than the one that happened to be seen: threads that run the collected steps over and over, in
@@ -39,9 +39,9 @@ public final class Rehearsal {
   // Each thread has a stripe of its own there, as it has in the pool (see ChunkIndex): it begins
   // with its share if there is one, prefers what it had before, and borrows from that before it
   // takes the right size from another. So threads lend large blocks while small ones lie ready
-  // elsewhere, and need more blocks than the same lives do in the hands of one thread. When this
-  // was not rehearsed, steps of two threads went on missing. What the pool gathers is not
-  // rehearsed: it puts right what happens rarely.
+  // elsewhere, and need more blocks than the same lives do in the hands of one thread. Without this
+  // rehearsal, steps of two threads continued to miss. Gathering (see ChunkIndex) is not rehearsed:
+  // it corrects rare cases.
 
   private static final int MAX_ROUNDS = 64;
 
@@ -67,7 +67,7 @@ public final class Rehearsal {
   /** By stripe and bin. */
   private int[][] free;
 
-  /** By bin: what all stripes have, so that nobody looks through them in vain. */
+  /** By bin: what all stripes have, so that no search through them is in vain. */
   private final int[] freeOfAll;
 
   private final int[][] targets;
@@ -106,8 +106,8 @@ public final class Rehearsal {
     boolean lacked;
     int round = 0;
     do {
-      // What cannot be divided belongs to all, and the order that was seen is one of many: it
-      // is for one thread, and the interleavings are for several.
+      // Blocks that cannot be divided belong to all stripes, and the order that was seen is one of
+      // many: it is run with one thread, and the interleavings with several.
       lacked = rehearse(isDivided() ? asSeen : asOfOne);
       if (concurrent) {
         lacked |= rehearseInterleaved(steps);
@@ -138,7 +138,7 @@ public final class Rehearsal {
     int[] used = new int[ticks.length];
     for (int i = 0; i < ticks.length; i++) {
       int first = firstAtLeast(inOrder, ticks[i]);
-      // Of equal ticks, the order is that of the lives, and the begin of one is before its end.
+      // At equal ticks, the order is that of the lives, and the begin of one is before its end.
       events[first + used[first]++] = i % 2 == 0 ? i / 2 : ~(i / 2);
     }
     return events;
@@ -335,7 +335,7 @@ public final class Rehearsal {
     private int current;
     private int next;
 
-    /** By life of the current script: the bin that serves it, while it is out. */
+    /** By life of the current script: the bin that serves it, while it is allocated. */
     private int[] holders;
 
     private final int stripe;
@@ -361,7 +361,9 @@ public final class Rehearsal {
       return current == scripts.size();
     }
 
-    /** Passes over events. What begins in them is never there, so its end is passed over too. */
+    /**
+     * Passes over events. A life that begins in them is never allocated, so its end is skipped too.
+     */
     void skip(int events) {
       for (int i = 0; i < events; i++) {
         advance();

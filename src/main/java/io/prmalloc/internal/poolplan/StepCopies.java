@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A plan for steps that run beside each other: as many times the blocks that one step takes, so
- * that there is a division by which each thread finds in its own part all that its steps want.
+ * A plan for steps that run at the same time: the blocks of one step, repeated once for each such
+ * step, so that they can be divided and each thread finds all blocks for its steps in its own part.
  *
  * <p>Threading: stateless.
  */
@@ -53,7 +53,7 @@ final class StepCopies {
         life.beginTick() + later, life.endTick() + later, life.sizeBytes(), life.alignment());
   }
 
-  /** So many of each block as steps were open together. */
+  /** As many copies of each block as steps were open at the same time. */
   private static LifetimePlan times(LifetimePlan packed, int[] blocks, LifetimePlan made) {
     int copies = made.concurrentSteps();
     List<BinPlan> bins = new ArrayList<>();

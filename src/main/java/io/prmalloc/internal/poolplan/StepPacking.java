@@ -37,17 +37,17 @@ final class StepPacking {
   //
   //   1. The objects of several strategies are taken as blocks.
   //   2. The step is run through the pool's choice, the smallest free block that is large enough.
-  //      Where none is left, the largest free one that is too small is replaced by one of the size
-  //      wanted; until nothing is lacking.
+  //      If none is left, the largest free one that is too small is replaced by one of the
+  //      requested size; until nothing is lacking.
   //   3. Blocks are made smaller, or dropped, in single steps that leave nothing lacking.
-  //   4. A seeded random walk goes on from the best: up to three blocks change their size class,
-  //      and what is not larger in sum and leaves nothing lacking is kept. It ends when it has come
-  //      to the bound for blocks, or has found nothing for long enough.
+  //   4. A seeded random walk continues from the best: up to three blocks change their size class,
+  //      and a change is kept if the sum is not larger and nothing is lacking. It ends when it has
+  //      reached the bound for blocks, or has found nothing for long enough.
   //
   // A run ends with the first request that finds nothing, so most runs are short, and the part of
-  // the steps that failed last is run first: parts between moments at which nothing is out do not
-  // depend on each other. Steps that are equal are run once. Budgets are in runs and events and not
-  // in time: equal steps give equal plans. All budgets together are less than a second.
+  // the steps that failed last is run first: parts between moments at which nothing is allocated do
+  // not depend on each other. Steps that are equal are run once. Budgets are in runs and events and
+  // not in time: equal steps give equal plans. All budgets together are less than a second.
   //
   // Only some of the collected steps are looked at, but the plan has a bin for every size of all of
   // them: the pool, and the rehearsal, look for the bin of a size before they look for a block.
@@ -86,8 +86,8 @@ final class StepPacking {
   private final int[] classes;
 
   /**
-   * The parts of the steps between moments at which nothing is out, the one that failed last first;
-   * in each the number of a life that begins, or its complement where it ends.
+   * The parts of the steps between moments at which nothing is allocated, the one that failed last
+   * first; in each the number of a life that begins, or its complement where it ends.
    */
   private final List<int[]> parts;
 
@@ -172,7 +172,7 @@ final class StepPacking {
     return lives;
   }
 
-  /** The most bytes that are out at a time. */
+  /** The most bytes that are allocated at a time. */
   private static long peakBytes(List<AllocStats> step) {
     long out = 0;
     long peak = 0;
@@ -195,7 +195,7 @@ final class StepPacking {
     return true;
   }
 
-  /** What equal steps have in common: lives from tick 0, with the size of their class. */
+  /** The form in which equal steps are equal: lives from tick 0, with the size of their class. */
   private static List<AllocStats> shape(List<AllocStats> step, int intervalBytes) {
     long first = Rehearsal.firstTick(step);
     return step.stream()
