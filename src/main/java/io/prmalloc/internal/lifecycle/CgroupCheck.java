@@ -30,7 +30,7 @@ public final class CgroupCheck {
   /**
    * Looks whether so much fits. Reads files, so it is not for a request's thread.
    *
-   * @param poolBytes the most bytes that the pool is about to have reserved
+   * @param poolBytes the most bytes that the pool will have reserved
    * @param what they are, for the message
    */
   public synchronized void check(long poolBytes, String what) {

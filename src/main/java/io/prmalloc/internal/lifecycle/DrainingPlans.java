@@ -21,8 +21,9 @@ import java.util.stream.Stream;
  */
 public final class DrainingPlans {
 
-  // A table is here before the next one serves, or an address in it would be nobody's for a moment.
-  // So for that moment it is in both places, and whoever counts says what serves.
+  // A table is added here before the next one serves, or an address in it would have no owner for a
+  // moment. So for that moment it is in both places, and a caller that counts passes the serving
+  // table.
 
   private static final Logger LOGGER = System.getLogger(DrainingPlans.class.getName());
 
@@ -36,7 +37,7 @@ public final class DrainingPlans {
   /** Written under the lock. */
   private volatile List<BinTable> tables = List.of();
 
-  /** Uses of the blocks of tables that are gone. */
+  /** Uses of the blocks of freed tables. */
   private final LongAdder goneUses = new LongAdder();
 
   private volatile int added;
@@ -50,7 +51,7 @@ public final class DrainingPlans {
   }
 
   /**
-   * Takes in a table that still serves and is about to be replaced.
+   * Adds a table that still serves and is about to be replaced.
    *
    * <p>Threading: under the lock, which is kept until {@link #release}.
    */
@@ -63,9 +64,9 @@ public final class DrainingPlans {
   }
 
   /**
-   * Lets the memory of a table go that was replaced: of regions with every block free at once, the
-   * rest by the executor after the last block is free: whoever closes that one does not wait for
-   * the lock.
+   * Frees the memory of a replaced table: regions with every block free at once, the rest on the
+   * executor after the last block is free, so that the thread that frees that block does not wait
+   * for the lock.
    *
    * <p>Threading: under the lock.
    */
@@ -98,7 +99,9 @@ public final class DrainingPlans {
     }
   }
 
-  /** Gives back what is free by now; how many bytes went. Threading: under the lock. */
+  /**
+   * Gives back what is free by now; returns how many bytes those were. Threading: under the lock.
+   */
   public long evict() {
     return tables.stream().mapToLong(BinTable::evict).sum();
   }
@@ -144,14 +147,14 @@ public final class DrainingPlans {
     return all;
   }
 
-  /** {@link #tryFreeAll}; how many bytes went. Threading: any thread. */
+  /** {@link #tryFreeAll}; returns how many bytes were given back. Threading: any thread. */
   public long trim() {
     long before = arenaBytes(null);
     tryFreeAll();
     return before - arenaBytes(null);
   }
 
-  /** Gives all back, whatever is out. Threading: under the lock. */
+  /** Gives all back, whatever is allocated. Threading: under the lock. */
   public void free() {
     List<BinTable> all = tables;
     tables = NONE;
@@ -190,7 +193,7 @@ public final class DrainingPlans {
   }
 
   /**
-   * Adds up the blocks, also of those that are gone. Threading: any thread.
+   * Adds up the blocks, also of freed tables. Threading: any thread.
    *
    * @param serving what is counted elsewhere; may be null
    */

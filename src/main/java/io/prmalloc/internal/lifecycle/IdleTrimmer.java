@@ -9,14 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Trims a pool that nobody has used for a while.
+ * Trims a pool that was unused for a while.
  *
  * <p>Threading: its own daemon thread; {@link #stop} any thread.
  */
 public final class IdleTrimmer implements Runnable {
 
-  // Nobody tells of use: the pool counts nothing on its way. A few times within the idle time the
-  // trimmer asks how often blocks went out and came back, which the blocks know, and compares.
+  // Use is not reported: the pool counts nothing on its fast path. A few times within the idle time
+  // the trimmer reads how often blocks were allocated and freed, which the blocks count, and
+  // compares.
   //
   //   the number moved       in use: the time begins anew
   //   it stood long enough   trim, once; a trim does not move it
@@ -43,7 +44,7 @@ public final class IdleTrimmer implements Runnable {
   private final LongSupplier clock;
   private final CountDownLatch stopped = new CountDownLatch(1);
 
-  /** Null if somebody else runs it. */
+  /** Null if another thread runs it. */
   private Thread thread;
 
   private long seenChanges;
@@ -83,7 +84,7 @@ public final class IdleTrimmer implements Runnable {
     }
   }
 
-  /** Trims if it is time to; false if the target is gone. */
+  /** Trims if it is time to; false if the target no longer exists. */
   boolean look() {
     Target present = target.get();
     if (present == null) {

@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Maintenance {
 
-  // What costs a pool nothing on its way must be found by somebody who looks. A thread of its own
-  // would be much for a pool that lives for a moment, so there is one for all; it is there while
-  // some pool is, and holds each by a weak reference: one that was forgotten is not looked at
-  // again.
+  // A condition that the fast path of a pool does not check must be found by a periodic check. A
+  // thread of its own would be much for a pool that lives for a moment, so there is one for all; it
+  // is there while some pool is, and holds each by a weak reference: one that was forgotten is not
+  // looked at again.
 
   private static final Logger LOGGER = System.getLogger(Maintenance.class.getName());
 
-  /** Under the lock of this class; null while nobody is looked after. */
+  /** Under the lock of this class; null while there is no target. */
   private static Worker worker;
 
   /** Under the lock of this class; the thread of the worker before, or null. */
@@ -114,7 +114,9 @@ public final class Maintenance {
     }
   }
 
-  /** Ends it, without waiting for a look that goes on, and the thread too if it was the last. */
+  /**
+   * Ends it, without waiting for a look that is under way, and the thread too if it was the last.
+   */
   private void stop() {
     synchronized (this) {
       if (stopped) {
@@ -135,7 +137,7 @@ public final class Maintenance {
     }
   }
 
-  /** Returns when the thread that went with the last who was looked after has ended. */
+  /** Returns when the thread that ended with the last target has ended. */
   public static void join() {
     Thread last;
     synchronized (Maintenance.class) {

@@ -15,21 +15,24 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What of two pools' plans is worth sharing.
+ * Merges the plans of two pools into the one to be shared.
  *
  * <p>Threading: stateless.
  */
 final class PlanMerge {
 
   // Of two plans for the same, the better one is that of the larger load, for it serves larger or
-  // more steps; of equal loads, that of fewer bytes. This is a total order, so whatever replicas
-  // publish in whatever order, what is shared only gets better and comes to rest.
+  // more steps; of equal loads, that of fewer bytes. This is a total order. So the shared plan only
+  // improves, and stops changing, whatever replicas publish in whatever order.
 
   private static final int MAX_STEPS = StepKinds.MAX_KINDS * KeyedSteps.MAX_STRUCTURES;
 
   private PlanMerge() {}
 
-  /** What is shared, with what is better or lacking there; equal to {@code shared} if nothing. */
+  /**
+   * The shared plan, with the plans that are better or missing there; equal to {@code shared} if
+   * there are none.
+   */
   static KeptPlan merge(KeptPlan shared, KeptPlan own) {
     Optional<KeptPool> pool =
         own.pool().filter(mine -> shared.pool().map(its -> isBetter(mine, its)).orElse(true));

@@ -25,21 +25,23 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Shares a pool's plans with other replicas through a {@link PlanStore}, on a daemon thread of its
- * own: a store may block for seconds, and nobody else is to wait for it.
+ * own: a store may block for seconds, and no other thread is to wait for it.
  *
  * <p>Threading: any thread; {@link #start} once.
  */
 public final class PlanSharing {
 
   // A look reads what is there, takes what the pool has no plan for, and publishes what the pool
-  // has that is better (see PlanMerge). It is a compare-and-set: who comes too late looks again.
+  // has that is better (see PlanMerge). It is a compare-and-set: a replica that comes too late
+  // reads the store again.
   //
   // The next look is soon if something changed, here or there, and else after twice as long, up to
   // a bound; a lower one while there is nothing to serve from, or the store is away. Each look sees
   // to everything anew: a store that lost its plans, since it was restarted, gets them again.
   //
-  // What is refused is not looked at again before it changes. What is no plan at all is replaced
-  // by the first plan that the pool has: the key has the version of the format, so it is nobody's.
+  // A refused plan is not read again before it changes. A value that is not a plan is replaced by
+  // the first plan that the pool has: the key has the version of the format, so no other replica
+  // needs it.
   //
   // The thread holds the pool weakly, so that one that was forgotten can be collected.
 
@@ -55,7 +57,7 @@ public final class PlanSharing {
 
   /** The pool, as far as it is shared. */
   public interface Pool {
-    /** What it has learnt. */
+    /** The plan that it has learnt. */
     KeptPlan plan();
 
     /**
@@ -67,7 +69,7 @@ public final class PlanSharing {
      */
     boolean take(KeptPlan kept);
 
-    /** A number that goes up with every plan that serves; 0 before the first. */
+    /** A number that grows with every plan that serves; 0 before the first. */
     long plansServed();
   }
 
@@ -149,7 +151,7 @@ public final class PlanSharing {
 
     /**
      * Waits until it is time, or, after the least time, until the pool has another plan; false if
-     * there is nobody to look for.
+     * the pool no longer exists.
      */
     private boolean await(long nanos) throws InterruptedException {
       long start = System.nanoTime();
@@ -199,7 +201,7 @@ public final class PlanSharing {
         }
         return changed;
       } catch (Throwable e) {
-        // Whatever it is, this thread goes on, and so does the pool.
+        // After any failure this thread continues, and so does the pool.
         if (!isStopped()) {
           unavailable(e);
         }
@@ -287,7 +289,7 @@ public final class PlanSharing {
         unpublished = false;
         return false;
       }
-      // Who does not succeed tries again.
+      // A replica that does not succeed tries again.
       if (!ask(() -> store.replace(key, read, text))) {
         LOGGER.log(Level.DEBUG, "the plan {0} could not be published to {1} now", key, store);
         return false;
@@ -333,7 +335,7 @@ public final class PlanSharing {
         synchronized (this) {
           asking = false;
         }
-        // One that came too late is for nobody.
+        // One that came too late is not used.
         Thread.interrupted();
       }
     }
@@ -408,7 +410,7 @@ public final class PlanSharing {
   }
 
   /**
-   * What came of it so far, by a word in lower case.
+   * The counts of outcomes so far, by a word in lower case.
    *
    * @param sharing null for nothing
    */

@@ -8,8 +8,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs tasks in the background, one after the other, on a daemon thread that goes when it has been
- * idle for a second. What a task throws is logged, and the next one runs.
+ * Runs tasks in the background, one after the other, on a daemon thread that ends when it has been
+ * idle for a second. An exception of a task is logged, and the next task runs.
  *
  * <p>Threading: any thread.
  */
@@ -36,7 +36,7 @@ public final class PlannerExecutor implements Executor, AutoCloseable {
     return made;
   }
 
-  /** {@inheritDoc} After {@link #close} it does nothing: nobody wants what would come of it. */
+  /** {@inheritDoc} After {@link #close} it does nothing: the result would not be used. */
   @Override
   public void execute(Runnable task) {
     executor.execute(() -> runGuarded(task));
@@ -54,7 +54,7 @@ public final class PlannerExecutor implements Executor, AutoCloseable {
    * Drops the tasks that wait, and returns when the one that runs and the thread have ended. A
    * second time it does nothing but wait.
    *
-   * <p>Threading: any thread, without a lock that a task may want. From within a task it does not
+   * <p>Threading: any thread, without a lock that a task may need. From within a task it does not
    * wait; nor if the calling thread is interrupted, which stays so.
    */
   @Override

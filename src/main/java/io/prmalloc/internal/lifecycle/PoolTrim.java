@@ -16,15 +16,15 @@ import java.lang.System.Logger.Level;
  */
 public final class PoolTrim {
 
-  // What the source takes back as a whole goes first: step arenas that nobody has, slabs with every
-  // slot free, regions of the heap with nothing in use; then the free pages of its other regions.
-  // The plan's arena must stay, for its blocks may be asked for at any time and each has
-  // its place; of those that are free the pages go, one block after the other. Whoever wants a
-  // block claims it, so the trimmer claims it too: while its pages go, at most one block is not to
-  // be had, for the time of a system call.
+  // Memory that the source takes back as a whole is given back first: unused step arenas, slabs
+  // with every slot free, regions of the heap with nothing in use; then the free pages of its other
+  // regions. The plan's arena must stay, for its blocks may be asked for at any time and each has
+  // its place; of those that are free the pages go, one block after the other. Every user of a
+  // block claims it, so the trimmer claims it too: while its pages are given back, at most one
+  // block is unavailable, for the time of a system call.
   //
-  // A block that was not used since its pages went has none to give. That is known from its count
-  // of uses, so a second trim costs no system call and returns 0.
+  // A block that was not used since its pages were given back has none to give. That is known from
+  // its count of uses, so a second trim costs no system call and returns 0.
   //
   // The C library comes last, because it got what direct slabs and arenas were made of.
 
@@ -46,7 +46,7 @@ public final class PoolTrim {
     this.outside = outside;
   }
 
-  /** How many bytes went. */
+  /** Returns how many bytes were given back. */
   public long run() {
     long bytes = steps.trim(0) + small.trim() + outside.trim();
     if (bins != null) {
@@ -64,7 +64,7 @@ public final class PoolTrim {
     try {
       return block.region().discard(block.offset(), block.capacityBytes());
     } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError notHere) {
-      // No native calls, or locked memory, and then it is resident because somebody wants it so.
+      // Native calls are not available, or the memory is locked and is to stay resident.
       refused = true;
       LOGGER.log(Level.DEBUG, "free blocks stay in memory", notHere);
       return 0;

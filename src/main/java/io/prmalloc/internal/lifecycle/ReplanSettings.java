@@ -3,8 +3,8 @@ package io.prmalloc.internal.lifecycle;
 import java.time.Duration;
 
 /**
- * The thresholds at which the shared pool's plan no longer fits the traffic. Where the numbers come
- * from is told by {@code docs/planned-steps.md}.
+ * The thresholds at which the shared pool's plan no longer fits the traffic. {@code
+ * docs/planned-steps.md} explains how the numbers were chosen.
  *
  * <p>Threading: immutable.
  *

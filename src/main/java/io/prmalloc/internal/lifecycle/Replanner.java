@@ -16,7 +16,7 @@ import java.util.function.IntSupplier;
 
 /**
  * Detects that the shared pool's plan no longer fits the traffic, and has another plan made while
- * the pool goes on serving.
+ * the pool continues to serve.
  *
  * <p>Threading: any thread.
  */
@@ -28,24 +28,23 @@ public final class Replanner {
   // burst of a few hundred odd requests changes nothing. A step now and then that misses a little,
   // as with a new image size once in a while, stays under the threshold.
   //
-  // What else may be wrong with a plan, that it holds too much, OverProvisionMonitor sees, and asks
-  // for a
-  // plan that is smaller.
+  // A plan may also hold too much memory: OverProvisionMonitor detects that, and requests a smaller
+  // plan.
   //
-  // Then statistics are collected again, by a planner of its own that hears of every request
-  // through an observer: they take the slow way for some steps, but are served from the old plan as
-  // far as that goes. When the packing is stable the new plan takes over, and the old arena goes
-  // when its last block is free. If there is no memory for two arenas, or anything else goes wrong,
-  // the old one stays.
+  // Then statistics are collected again, by a separate planner that is told of every request
+  // through an observer: requests take the slow path for some steps, but are served from the old
+  // plan where it fits. When the packing is stable the new plan takes over, and the old arena is
+  // freed when its last block is free. If there is no memory for two arenas, or anything else goes
+  // wrong, the old one stays.
   //
   // The next attempt waits twice as long, unless the new plan misses less than half as often as the
   // one before: where sizes vary freely it does not, and its pages would only be touched anew.
 
-  /** What came of collecting anew. */
+  /** The result of collecting anew. */
   public enum Outcome {
     /** Nothing was collected since this was asked last. */
     NONE,
-    /** A plan took over that was asked for because requests missed, or by somebody. */
+    /** A plan took over that was made because requests missed, or on request. */
     GREW,
     /** A smaller plan took over. */
     SHRANK,
@@ -125,7 +124,7 @@ public final class Replanner {
     unserved = 0;
     PoolCounts counts = new PoolCounts();
     table.addTo(counts);
-    // Of another table than the last time: since it began to serve.
+    // If the table is another one than the last time: since it began to serve.
     boolean isNew = table != looked;
     long hits = counts.uses - (isNew ? 0 : hitsBefore);
     double rate = (double) counted / (hits + counted);
@@ -155,7 +154,7 @@ public final class Replanner {
       observe(shrinkFrom);
       return true;
     } catch (Throwable e) {
-      // The request that noticed the change, or whoever asked, is not to blame.
+      // The request that noticed the change, or the caller that asked, must not fail for it.
       LOGGER.log(Level.WARNING, "statistics cannot be collected anew", e);
       fail("statistics cannot be collected anew: " + e, shrinkFrom > 0);
       return false;
@@ -218,14 +217,14 @@ public final class Replanner {
     return Optional.ofNullable(lastFailure);
   }
 
-  /** What came of collecting since this was asked last. */
+  /** The result of collecting since this was called last. */
   public synchronized Outcome takeOutcome() {
     Outcome last = outcome;
     outcome = Outcome.NONE;
     return last;
   }
 
-  /** Begins to collect anew because somebody asked for it; false if it is going on already. */
+  /** Begins to collect anew on request; false if collection is under way already. */
   public boolean request() {
     return request(0);
   }

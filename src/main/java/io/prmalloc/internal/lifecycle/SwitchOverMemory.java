@@ -26,23 +26,24 @@ public final class SwitchOverMemory {
 
   // Three things would keep a second pool's worth of memory beside the first:
   //
-  //   1. What warm-up gave back. The heap outside keeps it, and the C library what that gave back.
-  //      Both are trimmed before the arena is reserved, again when it is, for that takes as long as
-  //      some steps do, and when it serves.
+  //   1. Memory that warm-up gave back. The heap outside keeps it, and the C library what that gave
+  //      back. Both are trimmed before the arena is reserved, again when it is, for that takes as
+  //      long as some steps do, and when it serves.
   //   2. The arena, if its source writes every page while the current steps are still served
   //      outside (direct buffers are zeroed by the JVM). Then it is reserved in pieces, and each is
-  //      discarded before the next is taken: it comes back page by page as it is used, while the
-  //      tensors outside go.
-  //   3. What those steps give back: the pages of each of their tensors go as it is closed. What is
-  //      kept beside them is trimmed each time an eighth of the arena's size is back.
+  //      discarded before the next is taken: its pages become resident again one by one as they are
+  //      used, while the tensors outside are freed.
+  //   3. Memory of those steps: the pages of each of their tensors are given back when it is freed.
+  //      Memory that is kept beside them is trimmed each time an eighth of the arena's size is
+  //      freed.
   //
-  // When the last tensor from before is back, the arena is made resident, so that a block that is
-  // first used much later finds its pages there.
+  // When the last tensor from before is freed, the arena is made resident, so that a block that is
+  // first used much later finds its pages in memory.
   //
   // Under a limit there would be no room for both. There the arena is one of many small regions,
   // each reserved when a request needs a block of it, and given back when another request would be
-  // refused otherwise (see Reclaim). While it is filled, steps are served from both, and what they
-  // do not use outside goes each time an eighth of the arena is there.
+  // refused otherwise (see Reclaim). While it is filled, steps are served from both, and memory
+  // that they do not use outside is given back each time an eighth of the arena is filled.
   //
   // Where native calls are out of reach, or would make the JVM print a warning, the arena is
   // reserved in one piece and stays; the peak is then the arena and what is in flight.
@@ -125,7 +126,7 @@ public final class SwitchOverMemory {
     }
   }
 
-  /** Whether requests may be refused one day because the arena has what they want. */
+  /** Whether requests may be refused later because the arena has the memory that they need. */
   private boolean isLimitInReach(long bytes) {
     return source.bytesLimit().isPresent() || source.bytesAvailable() / FAR_ARENAS < bytes;
   }
@@ -162,7 +163,7 @@ public final class SwitchOverMemory {
   /**
    * {@link #prepare} of a plan that is to have all of its memory at once.
    *
-   * @throws OutOfNativeMemoryException if the memory is not to be had; nothing is kept then
+   * @throws OutOfNativeMemoryException if the memory cannot be reserved; nothing is kept then
    */
   public BinTable reserve(LifetimePlan plan, int[] blocks, double maxOversize) {
     long bytes = BinTable.chunkBytes(plan, blocks);
@@ -209,7 +210,8 @@ public final class SwitchOverMemory {
   }
 
   /**
-   * Steps go on meanwhile, partly from outside: what they do not use there goes, piece by piece.
+   * Steps continue meanwhile, partly from outside: memory that they do not use there is given back,
+   * piece by piece.
    */
   private void filled(MemoryRegion region) {
     discard(region);
@@ -231,7 +233,7 @@ public final class SwitchOverMemory {
     try {
       region.discard(0, region.sizeBytes());
     } catch (IllegalStateException refused) {
-      // Locked memory, say: then it is resident because somebody wants it so.
+      // A cause is locked memory, which is to stay resident.
       LOGGER.log(Level.DEBUG, "a piece of the arena stays in memory", refused);
     }
   }
@@ -255,7 +257,7 @@ public final class SwitchOverMemory {
     FlightEvents.switchOver(arenaBytes, reserveNanos);
   }
 
-  /** In the background: no user's close waits while memory goes back to the system. */
+  /** In the background: no user's close waits while memory is given back to the system. */
   private void drained(boolean all, Runnable populate) {
     later(
         () -> {
