@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ImplicitStepObserver implements PoolObserver {
 
   // A ticket is the number of the step and that of the request in it, so nothing is kept for a
-  // request. What comes back after its step finds no recorder.
+  // request. A release after the end of its step finds no recorder.
 
   /** Bits of a request's number, which is one of at most a million. */
   private static final int REQUEST_BITS = 24;

@@ -19,8 +19,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ImplicitSteps {
 
   // Nothing on the pool's fast path asks whether a thread has a step open. So the fast path is
-  // closed
-  // while there is something to be asked, and every request comes to SlowPath:
+  // closed while such a check is needed, and every request takes SlowPath:
   //
   //   learning   as long as a step is open that is to be recorded, an ImplicitStepObserver hears
   //              of the requests, which the pool serves as ever. It is attached when the step
@@ -37,9 +36,9 @@ public final class ImplicitSteps {
   // several. Only kinds whose sizes vary get plans (see KeyedSteps), so what repeats exactly is
   // served by the pool's plan.
   //
-  // What to do follows from what the kinds say. Who changes that only notes it, and then tries to
-  // set things right under the pool's lifecycle lock. Nobody waits for that lock: whoever does not
-  // get it leaves the work to the next step that opens or closes.
+  // The state of the kinds decides what is to be done. A thread that changes that state notes the
+  // change, and then tries to adjust under the pool's lifecycle lock. No thread waits for that
+  // lock: a thread that does not get it leaves the work to the next step that opens or closes.
 
   /** So many steps are recorded, of all kinds together, before learning ends in any case. */
   public static final int MAX_RECORDED_STEPS = 8 * KeyedSteps.MAX_LEARNING_STEPS;
@@ -56,7 +55,7 @@ public final class ImplicitSteps {
   /** With more steps open than this, further ones are not served from plans. */
   private static final int MAX_OPEN = 1 << 14;
 
-  /** So many steps that nobody closed are kept below the one that a thread has open. */
+  /** So many unclosed steps are kept below the one that a thread has open. */
   private static final int MAX_DEPTH = 64;
 
   /** Requests of a larger alignment are not planned. */
@@ -83,7 +82,7 @@ public final class ImplicitSteps {
     /** Leased with the first request; under the lock, but for a look of the thread. */
     private StepMemory memory;
 
-    /** Whether a lease was asked for. Of the thread. */
+    /** Whether a lease was asked for. Used by the thread only. */
     private boolean asked;
 
     private volatile boolean closed;
@@ -104,7 +103,8 @@ public final class ImplicitSteps {
     }
 
     /**
-     * What serves the next request of the calling thread, whose step this is; null for the pool.
+     * The memory that serves the next request of the calling thread, whose step this is; null for
+     * the pool.
      */
     private StepMemory memory(long bytes) {
       StepMemory leased = memory;
@@ -190,7 +190,7 @@ public final class ImplicitSteps {
 
   // Written under the lifecycle's lock, but for the first two.
 
-  /** Whether there may be something to set right. */
+  /** Whether there may be something to adjust. */
   private volatile boolean changed = true;
 
   /** Whether the pool's plan is known to be none for the traffic. */
@@ -393,7 +393,7 @@ public final class ImplicitSteps {
     }
   }
 
-  /** Something may have changed that is to be set right with the next step. */
+  /** Notes that something may have changed, for an adjustment with the next step. */
   void noteChange() {
     changed = true;
     active = enabled;
@@ -406,7 +406,7 @@ public final class ImplicitSteps {
 
   /** Does what the kinds call for, if there was a change. */
   void adjust() {
-    // Again if there was a change meanwhile: whoever made it did not get the lock.
+    // Again if there was a change meanwhile: the thread that made it did not get the lock.
     boolean done = true;
     while (changed && done) {
       done = pool.tryAdjust(this::adjustNow);
@@ -422,7 +422,7 @@ public final class ImplicitSteps {
       setRight();
       done = true;
     } finally {
-      // What failed is tried again.
+      // A failed adjustment is tried again.
       changed |= !done;
     }
   }

@@ -27,7 +27,7 @@ public final class KeyedSteps implements Retirable {
   //            structure of its own. A structure that REPEATS steps had is planned. Learning ends
   //            when it has a plan, and as many steps in a row as there were structures meanwhile
   //            had one that so many steps had: so two models that take turns are both learnt.
-  //            Where there are plans already, it needs one more.
+  //            If there are plans already, it needs one more.
   // PLANNED    a step leases an arena of the structure that it is expected to have.
   // SHARED     steps are served by the shared pool, and nothing is written down. After a while
   //            they are learnt again; each time that was in vain, it takes twice as long.
@@ -58,7 +58,7 @@ public final class KeyedSteps implements Retirable {
   /** So many steps are shared before they are learnt again, the first time. */
   public static final int MIN_SHARED_STEPS = 256;
 
-  /** More structures than this are not kept in mind at a time. */
+  /** No more structures than this are remembered at a time. */
   public static final int MAX_STRUCTURES = 8;
 
   private static final int MAX_SHARED_STEPS = 1 << 20;
@@ -86,10 +86,11 @@ public final class KeyedSteps implements Retirable {
   /** Replaced as a whole, under the lock. */
   private volatile StepSequence[] sequences = {};
 
-  /** Whether a step was leased since the last time somebody looked for one to forget. */
+  /** Whether a step was leased since the last search for one to forget. */
   private volatile boolean used = true;
 
-  // What first sizes led to. Without a lock: a guess that is wrong costs a departure.
+  // The structures that followed first sizes. Without a lock: a guess that is wrong costs a
+  // departure.
   private final long[] guessedBytes = new long[GUESSES];
   private final StepSequence[] guesses = new StepSequence[GUESSES];
   private StepSequence latest;
@@ -98,7 +99,7 @@ public final class KeyedSteps implements Retirable {
 
   // Under the lock of this object, which is taken before that of a sequence.
 
-  /** Structures that are not kept in mind any more and whose memory is about to go. */
+  /** Structures that are no longer remembered and whose memory is about to be freed. */
   private final List<StepSequence> leaving = new ArrayList<>();
 
   /** Whether a structure must not be added any more. Under the lock. */
@@ -365,7 +366,7 @@ public final class KeyedSteps implements Retirable {
     return added;
   }
 
-  /** Of one that serves no more, or never did. */
+  /** Forgets a structure that serves no more, or never did. */
   private void forget(StepSequence sequence) {
     leaving.add(sequence);
     sequences =
@@ -459,7 +460,7 @@ public final class KeyedSteps implements Retirable {
     return adopted;
   }
 
-  /** The structure that a plan made elsewhere is for, if it wants one; else null. */
+  /** The structure that a plan made elsewhere is for, if it needs one; else null. */
   private synchronized StepSequence sequenceFor(Recording step) {
     if (any(sequence -> sequence.covers(step))) {
       return null;
@@ -490,7 +491,7 @@ public final class KeyedSteps implements Retirable {
         .toList();
   }
 
-  /** The block at an address, if it is one of these steps and out; else null. */
+  /** The block at an address, if it belongs to these steps and is allocated; else null. */
   StepArena.PlannedBlock blockAt(long address) {
     for (StepSequence sequence : sequences) {
       StepArena.PlannedBlock block = sequence.blockAt(address);

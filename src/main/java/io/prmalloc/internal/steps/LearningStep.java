@@ -13,7 +13,7 @@ import io.prmalloc.internal.steps.StepPlan.Recording;
  */
 public final class LearningStep extends StepMemory {
 
-  /** A request that is out. */
+  /** A request whose memory is in use. */
   final class Life implements EndListener {
     private int request;
 

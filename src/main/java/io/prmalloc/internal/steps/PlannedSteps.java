@@ -33,10 +33,10 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
 
-  /** Where less of the heap went back, the C library is not asked to do the same. */
+  /** If less of the heap was given back, the C library is not asked to do the same. */
   private static final long MIN_TRIMMED_BYTES = 8L << 20;
 
-  /** What the pool does for steps. */
+  /** The services of the pool for steps. */
   public interface Pool {
     /** A free block. */
     Block take(long bytes, long alignment);
@@ -54,10 +54,10 @@ public final class PlannedSteps implements StepSource, Retirable {
     boolean isPlanned();
 
     /**
-     * Sets right who observes the pool, and after that which ways are barred.
+     * Updates the observers of the pool, and after that which paths are closed.
      *
      * @param change what to do; not done if the pool is closed
-     * @return false, and nothing is done, if somebody else is about such a thing
+     * @return false, and nothing is done, if another thread does such a thing
      */
     boolean tryAdjust(Runnable change);
   }
@@ -68,7 +68,7 @@ public final class PlannedSteps implements StepSource, Retirable {
   private final Executor executor;
   private final StepSettings settings;
 
-  /** Of steps that are asked for memory themselves. */
+  /** The kinds of steps that are asked for memory themselves. */
   private final StepKinds kinds = new StepKinds(this, null);
 
   private final ImplicitSteps implicit;
@@ -77,7 +77,7 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   private volatile boolean closed;
 
-  /** While somebody observes the pool, steps get shared memory, which is seen. */
+  /** While the pool is observed, steps get shared memory, which observers see. */
   private volatile boolean observed;
 
   public PlannedSteps(
@@ -109,7 +109,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     }
   }
 
-  /** Whether somebody is to see what steps ask for. */
+  /** Whether observers are to see what steps ask for. */
   boolean isObserved() {
     return observed;
   }
@@ -128,14 +128,14 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   /**
    * Serves from plans that were kept, where there is none for the same structure; what there is no
-   * room for is learnt as usual. Of plans of one key the larger ones come first: steps that those
-   * serve need no other.
+   * room for is learnt as usual. Larger plans of a key come first: steps that those serve need no
+   * other.
    *
    * @return how many serve
    * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory
    */
   public int adopt(List<KeptStep> kept) {
-    // What was kept has no room for canaries: such steps are learnt as usual.
+    // Kept plans have no room for canaries: such steps are learnt as usual.
     if (!settings.enabled() || isolation().roomBytes() > 0) {
       return 0;
     }
@@ -190,7 +190,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     pool.deallocateRaw(address);
   }
 
-  /** A block outside the pool that tells when it comes back. */
+  /** A block outside the pool that reports its release. */
   Block takeWatched(long bytes, int headerBytes, LearningStep.Life life) {
     return outside.acquire(bytes, StepPlan.ALIGNMENT, headerBytes, life);
   }
@@ -253,13 +253,13 @@ public final class PlannedSteps implements StepSource, Retirable {
   }
 
   /**
-   * A plan serves what the heap served before: what that does not need any more goes back. May take
-   * milliseconds.
+   * A plan serves what the heap served before: memory that the heap no longer needs is given back.
+   * May take milliseconds.
    */
   void trimOutside() {
     long bytes = outside.releaseUnused();
     outside.purgeFree();
-    // A C library that got so much back keeps more of what anybody frees from then on.
+    // A C library that got so much back keeps more of all memory that is freed from then on.
     if (source.isResident() && bytes >= MIN_TRIMMED_BYTES) {
       OperatingSystem.trimHeap();
     }
@@ -270,13 +270,13 @@ public final class PlannedSteps implements StepSource, Retirable {
     outside.purgeFree();
   }
 
-  /** Closes the block at an address, if it is one of a planned step and out. */
+  /** Frees the block at an address, if it belongs to a planned step and is allocated. */
   public boolean closeRaw(long address) {
     Block block = blockAt(address);
     return block != null && block.closeRaw();
   }
 
-  /** The block at an address, if it is one of a planned step and out; else null. */
+  /** The block at an address, if it belongs to a planned step and is allocated; else null. */
   public StepArena.PlannedBlock blockAt(long address) {
     StepArena.PlannedBlock block = kinds.blockAt(address);
     return block != null ? block : implicit.kinds().blockAt(address);
@@ -294,7 +294,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     return sum.toStats();
   }
 
-  /** The kinds that are kept in mind, in the order in which they came. */
+  /** The remembered kinds, in the order in which they came. */
   public List<StepKind> kinds() {
     return Stream.concat(kinds.all(), implicit.kinds().all().filter(KeyedSteps::hasServed))
         .map(KeyedSteps::kind)
@@ -311,7 +311,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     implicit.kinds().clearPeaks();
   }
 
-  /** Makes sure that no step is open and nothing is out; else leaves everything as it was. */
+  /** Ensures that no step is open and nothing is allocated; else leaves everything as it was. */
   @Override
   public boolean retire() {
     implicit.endOwnLeases();

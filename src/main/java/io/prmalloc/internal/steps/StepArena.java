@@ -30,29 +30,28 @@ import java.util.function.LongSupplier;
  */
 public final class StepArena extends StepMemory implements Retirable {
 
-  // Who may have it:
+  // Its states:
   //
-  //   FREE        nobody has it and every block is free; tryLease takes it by a compare-and-set
+  //   FREE        no step has it and every block is free; tryLease takes it by a compare-and-set
   //   LEASED      one step, that of the thread that owns it
-  //   LINGERING   its step has ended, but some tensors are still out. Whoever closes one of them
-  //               says nothing to anybody; the next step that finds no free arena looks again
+  //   LINGERING   its step has ended, but some tensors are still allocated. Their release notifies
+  //               no one; the next step that finds no free arena looks again
   //   GIVEN_UP    its step was ended by another thread than its own. The owner may be in the middle
-  //               of a close that is about to write to a block, so the blocks are never used
-  //               again, and the memory goes when the owner is seen elsewhere
+  //               of a close that is about to write to a block, so the blocks are never used again,
+  //               and the memory is freed when the owner is seen elsewhere
   //   GONE        the memory is given back
   //
   // The state is written with release when a step ends and acquired by the compare-and-set of the
   // next lease, so that all plain fields change hands with it.
 
   // A step that departs, that is, has a request that is not as planned, is watched from there on:
-  // every request comes here and is written down, so that the plan can be raised. It is served from
-  // the plan all the same where that can be, and else by a block that tells when it comes back. For
-  // that the following holds at any time:
-  // a tensor that is out lies in a block that was the last to be passed that has these bytes, or
-  // the block is one of those that are late. A block is passed when its request is served from it,
-  // or from elsewhere; those that had its bytes before it are looked at in both cases, and if they
-  // are out they are late. So a request is served if its block is free, the ones that had its bytes
-  // before it are, and no late one has bytes in common with it.
+  // every request comes here and is written down, so that the plan can be raised. It is still
+  // served from the plan where possible, and else by a block that reports its release. For that the
+  // following holds at any time: the block of an allocated tensor was the last to be passed that
+  // has these bytes, or it is one of those that are late. A block is passed when its request is
+  // served from it, or from elsewhere; those that had its bytes before it are checked in both
+  // cases, and if they are allocated they are late. So a request is served if its block is free,
+  // the ones that had its bytes before it are, and no late one has bytes in common with it.
 
   private static final int FREE = 0;
   private static final int LEASED = 1;
@@ -91,7 +90,7 @@ public final class StepArena extends StepMemory implements Retirable {
       super(region, offset, bytes, arena, isolation);
     }
 
-    /** Of one that is not confined, because it is isolated: it is free by its state alone. */
+    /** For a block that is not confined, because it is isolated: it is free by its state alone. */
     @Override
     protected int onFreed() {
       return 0;
@@ -102,7 +101,7 @@ public final class StepArena extends StepMemory implements Retirable {
       throw new IllegalStateException("a confined block has no news");
     }
 
-    /** What is known of the use that came by an address; null if that has ended. */
+    /** What is known of the use by an address; null if it has ended. */
     public synchronized Chunk chunk(LongSupplier nextId) {
       long stamp = stamp();
       long bytes = bytesIn(stamp);
@@ -128,7 +127,7 @@ public final class StepArena extends StepMemory implements Retirable {
   /** Whether the pages that are free are still to go when a request is too large. */
   private boolean discards;
 
-  /** Made when the first address comes back. */
+  /** Made when the first address is freed. */
   private volatile AddressTable addresses;
 
   @SuppressWarnings("UnusedVariable") // through STATE
@@ -143,10 +142,10 @@ public final class StepArena extends StepMemory implements Retirable {
   /** The most bytes of a use before {@link Block#clearLargest} was called to look at others. */
   private long largestBefore;
 
-  /** What the step asks for, from where it departed; null before. */
+  /** The requests of the step from its departure on; null before. */
   private LearningStep seen;
 
-  /** Of the step that departed, the next request. */
+  /** The next request of the step that departed. */
   private int request;
 
   // Blocks that are late, and the requests of which they are.
@@ -200,7 +199,7 @@ public final class StepArena extends StepMemory implements Retirable {
   /**
    * A free arena.
    *
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory cannot be reserved
    * @throws IllegalStateException if the plan is larger than a region and has no place to cut
    */
   static StepArena reserve(StepSequence sequence, StepPlan plan, SubAllocator source) {
@@ -218,7 +217,7 @@ public final class StepArena extends StepMemory implements Retirable {
               && !source.isGuarded()
               && OperatingSystem.callsNativeSilently();
       if (discards && varies && source.isResident()) {
-        // What smaller steps do not touch costs no memory then.
+        // Then the part that smaller steps do not touch costs no memory.
         discardAll(memory);
       }
       int requests = plan.requests();
@@ -248,7 +247,7 @@ public final class StepArena extends StepMemory implements Retirable {
     try {
       region.discard(from, to - from);
     } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
-      // Locked memory, say: then it is resident because somebody wants it so.
+      // A cause is locked memory, which is to stay resident.
       LOGGER.log(Level.DEBUG, "the arena of a step stays in memory", refused);
     }
   }
@@ -259,7 +258,8 @@ public final class StepArena extends StepMemory implements Retirable {
       return;
     }
     discards = false;
-    // What comes back meanwhile stays, and nothing goes out: that is up to this thread.
+    // Blocks that are freed meanwhile stay resident, and none is allocated: only this thread could
+    // do that.
     PlannedBlock[] out =
         Arrays.stream(blocks)
             .filter(block -> !block.isFree())
@@ -290,7 +290,7 @@ public final class StepArena extends StepMemory implements Retirable {
     return start(FREE);
   }
 
-  /** Leases this arena if its last tensors have come back. Threading: any thread. */
+  /** Leases this arena if its last tensors are freed. Threading: any thread. */
   boolean tryLeaseAgain() {
     return start(LINGERING);
   }
@@ -326,13 +326,15 @@ public final class StepArena extends StepMemory implements Retirable {
     firstBytes = bytes;
   }
 
-  /** What {@link #begin} said of the last step. Threading: the thread that ended it. */
+  /**
+   * The size that {@link #begin} was told of the last step. Threading: the thread that ended it.
+   */
   long firstBytes() {
     return firstBytes;
   }
 
   // No bytes lie nowhere, and what is too large for a buffer has a mapping of its own. Neither is
-  // planned, and a step that wants it goes on.
+  // planned, and a step that requests it continues.
 
   @Override
   protected Block takeUnplanned(long bytes) {
@@ -394,7 +396,7 @@ public final class StepArena extends StepMemory implements Retirable {
     return isClear(block) ? blocks[block] : null;
   }
 
-  /** Of the requests that were served as planned, the sizes are those of the blocks' last uses. */
+  /** The sizes of the requests that were served as planned are those of the blocks' last uses. */
   private void depart() {
     int served = served();
     LearningStep learning = new LearningStep(sequence.owner(), sequence.kind());
@@ -403,14 +405,14 @@ public final class StepArena extends StepMemory implements Retirable {
       long most = plan.recording().sizeBytes(i);
       learning.pass(Math.max(1, Math.min(bytes, most)), plan.recording().end(i));
     }
-    // What takes heap is over: if there was none the step has not departed yet.
+    // All heap was allocated by now: if that failed, the step has not departed yet.
     endPlan();
     lateBlocks = 0;
     request = served;
     seen = learning;
   }
 
-  /** Those that are still out live longer; the others are late no more. */
+  /** Those that are still allocated live longer; the others are no longer late. */
   private void lookAtLate() {
     int out = 0;
     for (int i = 0; i < lateBlocks; i++) {
@@ -472,19 +474,19 @@ public final class StepArena extends StepMemory implements Retirable {
     }
   }
 
-  /** Closes the block at an address; false if there is none of this arena that is out. */
+  /** Frees the block at an address; false if no allocated block of this arena has it. */
   boolean closeRaw(long address) {
     Block block = find(address);
     return block != null && block.closeRaw();
   }
 
-  /** The block at an address that is out, or null. */
+  /** The allocated block at an address, or null. */
   PlannedBlock find(long address) {
     AddressTable table = addresses;
     return (PlannedBlock) (table != null ? table : listAddresses()).find(address);
   }
 
-  /** Two threads may do it at the same time, and come to the same result. */
+  /** Two threads may do it at the same time, with the same result. */
   private AddressTable listAddresses() {
     Block[] requests = new Block[plan.requests()];
     Arrays.setAll(requests, request -> blocks[plan.blockOf(request)]);
@@ -565,14 +567,17 @@ public final class StepArena extends StepMemory implements Retirable {
   }
 
   /**
-   * Makes sure that no step has this arena or can have it, that no tensor is out, and that nobody
-   * is about to write to it, so that it can be freed. Threading: any thread.
+   * Ensures that no step has this arena or can get it, that no tensor is allocated, and that no
+   * thread is about to write to it, so that it can be freed. Threading: any thread.
    */
   boolean claim() {
     return tryLease() || tryLeaseAgain() || tryTakeOver();
   }
 
-  /** Of an arena that was given up: when its thread is here, or nowhere, it is not in a close. */
+  /**
+   * For an arena that was given up: if its thread is the calling one, or has ended, it is not in a
+   * close.
+   */
   private boolean isAbandoned() {
     Thread owner = lessee;
     return (int) STATE.getAcquire(this) == GIVEN_UP
@@ -592,7 +597,7 @@ public final class StepArena extends StepMemory implements Retirable {
   }
 
   /**
-   * Makes sure that no step has this arena or can have it, and that no tensor is out. Threading:
+   * Ensures that no step has this arena or can get it, and that no tensor is allocated. Threading:
    * any thread.
    */
   @Override
@@ -610,8 +615,8 @@ public final class StepArena extends StepMemory implements Retirable {
   }
 
   /**
-   * Ends every use and gives the memory back. Threading: the last to have it, and who closes the
-   * pool; the second waits for the first.
+   * Ends every use and gives the memory back. Threading: the last to have it, and the thread that
+   * closes the pool; the second waits for the first.
    */
   synchronized void free() {
     if ((int) STATE.getAndSet(this, GONE) != GONE) {
@@ -648,7 +653,7 @@ public final class StepArena extends StepMemory implements Retirable {
     memory.regions().forEach(MemoryRegion::populate);
   }
 
-  /** Adds what stays to be known of an arena that is gone. */
+  /** Adds the counts that remain of a freed arena. */
   void addUsesTo(PoolCounts counts) {
     counts.largestBytes = Math.max(counts.largestBytes, largestBefore);
     for (Block block : blocks) {

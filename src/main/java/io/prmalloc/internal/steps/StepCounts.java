@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The counters of the steps of one kind or structure, including those of arenas that are gone.
+ * The counters of the steps of one kind or structure, including those of freed arenas.
  *
  * <p>Threading: the adders any thread; the rest under the lock of the owner.
  */
@@ -23,7 +23,7 @@ final class StepCounts {
   private long stepsOfGoneArenas;
   private final PoolCounts gone = new PoolCounts();
 
-  /** Keeps what is to be known of an arena whose memory went. */
+  /** Keeps the counts of an arena whose memory was freed. */
   void forget(StepArena arena) {
     stepsOfGoneArenas += arena.steps();
     arena.addUsesTo(gone);

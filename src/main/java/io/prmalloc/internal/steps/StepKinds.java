@@ -15,11 +15,11 @@ import java.util.stream.Stream;
  */
 public final class StepKinds implements Retirable {
 
-  // What kind a step is of is told by the user's key alone, which may be null; within a kind there
-  // may be several structures (see KeyedSteps). There are few kinds, so they lie in an array that
-  // is searched from the front; it is replaced as a whole.
+  // The user's key alone, which may be null, decides the kind of a step; within a kind there may be
+  // several structures (see KeyedSteps). There are few kinds, so they lie in an array that is
+  // searched from the front; it is replaced as a whole.
 
-  /** More kinds of steps than this are not kept in mind at a time. */
+  /** No more kinds of steps than this are remembered at a time. */
   public static final int MAX_KINDS = 64;
 
   private final PlannedSteps owner;
@@ -27,19 +27,19 @@ public final class StepKinds implements Retirable {
 
   private volatile KeyedSteps[] kinds = {};
 
-  /** Kinds that are not kept in mind any more and whose memory is about to go. Under the lock. */
+  /** Kinds that are no longer remembered and whose memory is about to be freed. Under the lock. */
   private final List<KeyedSteps> leaving = new ArrayList<>();
 
   /** Whether a kind must not be added any more. Under the lock. */
   private boolean retired;
 
-  /** What kinds counted that are not kept in mind any more. Under the lock. */
+  /** The counts of kinds that are no longer remembered. Under the lock. */
   private final StepStatsSum gone = new StepStatsSum();
 
   private final PoolCounts goneCounts = new PoolCounts();
 
   /**
-   * @param changed as of {@link KeyedSteps}, null or not
+   * @param changed as in {@link KeyedSteps}, null or not
    */
   StepKinds(PlannedSteps owner, Runnable changed) {
     this.owner = owner;
@@ -81,7 +81,7 @@ public final class StepKinds implements Retirable {
     return added;
   }
 
-  /** Second chance: one that was not used since the last time somebody looked here goes. */
+  /** Second chance: removes one that was not used since the last search. */
   private KeyedSteps[] withoutUnused(KeyedSteps[] known) {
     for (KeyedSteps kind : known) {
       if (!kind.wasUsed() && kind.retire()) {
@@ -117,7 +117,7 @@ public final class StepKinds implements Retirable {
     return kinds.length == 0;
   }
 
-  /** The block at an address, if it is one of these steps and out; else null. */
+  /** The block at an address, if it belongs to these steps and is allocated; else null. */
   StepArena.PlannedBlock blockAt(long address) {
     for (KeyedSteps kind : kinds) {
       StepArena.PlannedBlock block = kind.blockAt(address);
@@ -149,8 +149,8 @@ public final class StepKinds implements Retirable {
   }
 
   /**
-   * Makes sure that no step has an arena and nothing is out; else leaves everything as it was. The
-   * owner is closed already, so no kind is added.
+   * Ensures that no step has an arena and nothing is allocated; else leaves everything as it was.
+   * The owner is closed already, so no kind is added.
    */
   @Override
   public synchronized boolean retire() {

@@ -26,9 +26,9 @@ final class StepPlan {
 
   // One block per place and not per tensor: tensors that have exactly the same bytes never live
   // together, so they can have one block. A step then touches a few hundred blocks and not
-  // thousands, and those stay in the processor's cache. (One block for all that begin at the same
-  // byte would not do: the place of a large tensor that is gone would be taken for in use because
-  // a small one is at its beginning.)
+  // thousands, and those stay in the processor's cache. (One block for all tensors that begin at
+  // the same byte would be wrong: the place of a freed large tensor would count as in use because a
+  // small one is at its beginning.)
   //
   // "Before": going through the requests, the bytes of the arena are divided into pieces, each of
   // the block that had them last. A request takes its pieces away from their blocks; those are the
@@ -136,7 +136,7 @@ final class StepPlan {
     return new KeptStep(key, implicit, recording.sizesBytes, recording.ends, offsets.offsets());
   }
 
-  /** What it has places for: of each request the most bytes and the longest life. */
+  /** What it has places for: the most bytes and the longest life of each request. */
   Recording recording() {
     return recording;
   }
@@ -187,7 +187,7 @@ final class StepPlan {
     for (int request = 0; request < sizes.length; request++) {
       long bytes = largest[blockOf[request]];
       used = bytes > 0 ? request + 1 : used;
-      // No request has no bytes. What lies between others that were used stays in the plan.
+      // No request has no bytes. Requests between others that were used stay in the plan.
       sizes[request] = Math.max(1, bytes);
     }
     return new Recording(sizes, recording.ends, recording.roomBytes).first(used);
@@ -204,7 +204,7 @@ final class StepPlan {
    * <p>Threading: immutable.
    */
   static final class Recording {
-    /** In steps of one order, one request of so many may come back at another time. */
+    /** In steps of one order, one of so many requests may be freed at another time. */
     private static final int MOVED_PART = 8;
 
     private final long[] sizesBytes;
@@ -231,7 +231,7 @@ final class StepPlan {
       return sizesBytes[request];
     }
 
-    /** What a request's block must have. */
+    /** The bytes that a request's block must have. */
     long blockBytes(int request) {
       return sizesBytes[request] + roomBytes;
     }
@@ -303,8 +303,8 @@ final class StepPlan {
     }
 
     /**
-     * The requests of both, each as large and as long-lived as in the one where it is more so.
-     * Where one of them has fewer requests, the rest is as in the other.
+     * The requests of both, each as large and as long-lived as in the one where it is more so. If
+     * one of them has fewer requests, the rest is as in the other.
      */
     Recording envelope(Recording other) {
       Recording longer = other.requests() > requests() ? other : this;

@@ -19,7 +19,7 @@ final class StepRecorder {
   private boolean tooLong;
   private boolean over;
 
-  /** A request goes out; its number, or −1 if there is no room for it. */
+  /** A request begins; its number, or −1 if there is no room for it. */
   synchronized int begin(long bytes) {
     return add(bytes);
   }
@@ -50,7 +50,7 @@ final class StepRecorder {
     ends[request] = Math.max(ends[request], end);
   }
 
-  /** A request came back; nothing changes for −1 or after {@link #recording}. */
+  /** A request was freed; nothing changes for −1 or after {@link #recording}. */
   synchronized void ended(int request) {
     if (!over && request >= 0) {
       ends[request] = requests;

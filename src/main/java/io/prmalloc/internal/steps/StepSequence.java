@@ -46,7 +46,7 @@ public final class StepSequence implements Retirable {
   // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
   // replaced go when they are free; those of one that was lowered or improved serve on until there
   // are as many of the new plan, made one for one, for what fits into the new fits into the old.
-  // Memory goes back on the executor too, and not under the lock, so that no step waits for that.
+  // Memory is freed on the executor too, and not under the lock, so that no step waits for it.
 
   private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
 
@@ -56,7 +56,7 @@ public final class StepSequence implements Retirable {
   /** By how much a plan that is raised grows at least. */
   public static final double GROWTH = 1.125;
 
-  /** Of how much of a plan's load less must be used for it to be lowered. */
+  /** A plan is lowered if less than this part of its load was used. */
   static final double LOW = 0.8;
 
   private static final int MAX_GIVEN_UP = 3;
@@ -78,7 +78,7 @@ public final class StepSequence implements Retirable {
   /** Read without the lock by every lease. */
   private volatile StepArena[] arenas = NO_ARENAS;
 
-  /** Arenas of the plan before, which serve those who find none of this plan's. */
+  /** Arenas of the plan before, which serve steps that find no arena of this plan. */
   private volatile StepArena[] previous = NO_ARENAS;
 
   /** Whether a step that ends has to look after more than itself. */
@@ -86,7 +86,7 @@ public final class StepSequence implements Retirable {
 
   private volatile long lastIdleLook = System.nanoTime();
 
-  /** Whether a step was leased or taken in since somebody looked for a structure to forget. */
+  /** Whether a step was leased or taken in since the last search for a structure to forget. */
   private volatile boolean used = true;
 
   private final StepCounts counts = new StepCounts();
@@ -119,7 +119,7 @@ public final class StepSequence implements Retirable {
 
   private final List<StepArena> leaving = new ArrayList<>();
 
-  /** Those that leases find no more, while their memory goes back. */
+  /** Those that leases no longer find, while their memory is freed. */
   private final List<StepArena> releasing = new ArrayList<>();
 
   /** Whether the executor is to look for arenas to be released. */
@@ -143,8 +143,8 @@ public final class StepSequence implements Retirable {
     StepArena arena = leaseArena();
     if (arena == null) {
       grow();
-      // It is there already if the executor does its work at once. A step that went without it
-      // could take so long that the arena would go as idle.
+      // It is there already if the executor does its work at once. A step without it could take so
+      // long that the arena would be freed as idle.
       arena = leaseArena();
     }
     if (arena != null) {
@@ -299,7 +299,7 @@ public final class StepSequence implements Retirable {
   }
 
   private boolean isTooLow() {
-    // What failed is tried again after twice as many departures each time.
+    // A failed plan is tried again after twice as many departures each time.
     if (failures > 0 && (count & ((1 << failures) - 1)) != 0) {
       return false;
     }
@@ -314,7 +314,7 @@ public final class StepSequence implements Retirable {
     return planned.fits(envelope.first(planned.requests()));
   }
 
-  /** What the next plan is to be for. */
+  /** The recording that the next plan is to be for. */
   private synchronized Recording places() {
     boolean raised = plan != null && !lowering && !hasPlaces(plan.recording());
     double factor = changes > 1 ? GROWTH : 1;
@@ -389,7 +389,7 @@ public final class StepSequence implements Retirable {
     }
   }
 
-  /** An error may have come between an arena and those who would free it. Takes no heap. */
+  /** Frees an arena that no list has because of an error. Takes no heap. */
   private void freeUnlessKnown(StepArena made) {
     boolean known = leaving.contains(made);
     for (StepArena arena : arenas) {
@@ -482,7 +482,7 @@ public final class StepSequence implements Retirable {
     }
   }
 
-  /** Without the lock, for it is asked by threads that somebody waits for who may have it. */
+  /** Without the lock, for a thread that has the lock may wait for the calling thread. */
   private boolean isServing(StepPlan served) {
     return served != null && plan == served && !owner.isClosed();
   }
@@ -640,7 +640,7 @@ public final class StepSequence implements Retirable {
   }
 
   /**
-   * What the steps of an arena used since this was said last.
+   * Reports what the steps of an arena used since the last report.
    *
    * @param served the arena's plan
    * @param most the most bytes that each of its blocks was asked for
@@ -776,7 +776,7 @@ public final class StepSequence implements Retirable {
     long bytes = 0;
     StepArena over = takeReleasable();
     while (over != null) {
-      // Asked before it goes, and one by one: an error leaves the others for the next time.
+      // Read before it is freed, and one by one: an error leaves the others for the next time.
       long its = over.bytes();
       try {
         over.free();
@@ -789,7 +789,7 @@ public final class StepSequence implements Retirable {
     return bytes;
   }
 
-  /** One that is nobody's any more, for the caller to free; null if there is none. */
+  /** An arena without an owner, for the caller to free; null if there is none. */
   private synchronized StepArena takeReleasable() {
     for (int i = 0; i < leaving.size(); i++) {
       StepArena arena = leaving.get(i);
@@ -836,7 +836,7 @@ public final class StepSequence implements Retirable {
     return all;
   }
 
-  /** The block at an address, if it is one of this sequence and out; else null. */
+  /** The block at an address, if it belongs to this sequence and is allocated; else null. */
   StepArena.PlannedBlock blockAt(long address) {
     for (StepArena arena : all()) {
       StepArena.PlannedBlock block = arena.find(address);
@@ -912,7 +912,7 @@ public final class StepSequence implements Retirable {
       counts.forget(leaving.get(i));
     }
     leaving.clear();
-    // Waits for who is about it.
+    // Waits for the thread that frees it.
     for (int i = 0; i < releasing.size(); i++) {
       releasing.get(i).free();
     }

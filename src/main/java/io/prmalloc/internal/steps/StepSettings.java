@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param enabled whether it does at all
  * @param maxArenas the most arenas of one sequence, and so the most of its steps that are served as
  *     planned at the same time, from 1
- * @param idle an arena that no step wanted for so long goes
+ * @param idle an arena that no step used for so long is freed
  * @param planningTime how long a better plan is looked for in the background
  */
 public record StepSettings(boolean enabled, int maxArenas, Duration idle, Duration planningTime) {
