@@ -35,16 +35,16 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // end in the order of their releases, and concurrent steps are seen to overlap exactly. (DeepRec
   // reads a microsecond clock, where distinct events collide.)
   //
-  // DeepRec pauses collecting while it packs, and one collector's close ends everybody's step. Here
-  // a closed step's lives go into the queue and the others go on collecting; the queue is bounded
-  // by the most steps that are ever counted.
+  // DeepRec pauses collecting while it packs, and one collector's close ends the step of every
+  // thread. Here a closed step's lives go into the queue and the others go on collecting; the queue
+  // is bounded by the most steps that are ever counted.
   //
-  // Where steps have nothing to plan, they are not looked at after a while: that would cost each of
+  // If steps have nothing to plan, they are not observed after a while: that would cost each of
   // them a lock and some heap. The first life to be tracked then wakes the planner; it belongs to
   // the next step that closes.
   //
   // A packed life is forgotten once nothing that is still to be packed can have begun before its
-  // end, so memory holds a step or two and not the whole warm-up. Where packing is slower than the
+  // end, so memory holds a step or two and not the whole warm-up. If packing is slower than the
   // traffic, steps that open while very many lives wait are not collected.
   //
   // An attempt to learn ends in one of three ways, in a bounded number of steps, and of seconds as
@@ -62,7 +62,8 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
 
   private static final Logger LOGGER = System.getLogger(LifetimeMemoryPlanner.class.getName());
 
-  // What the pool rehearses: enough steps to see what varies, few enough lives to be quick.
+  // The steps that the pool rehearses: enough to see what varies, with few enough lives to be
+  // quick.
   private static final int RECENT_STEPS = 16;
   private static final int RECENT_LIVES = 1 << 18;
 
@@ -418,7 +419,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     }
   }
 
-  /** What is to be packed of a step that closes, or null. */
+  /** The lives of a closing step that are to be packed, or null. */
   private ClosedStep close(Step step) {
     statistics.lock();
     try {

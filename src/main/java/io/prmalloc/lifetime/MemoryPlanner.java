@@ -49,7 +49,7 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
 
   private volatile StepSource source;
 
-  /** Null if nobody wants to know of steps. */
+  /** Null if there is no listener for steps. */
   private volatile Supplier<Runnable> stepWatcher;
 
   /**
@@ -85,19 +85,19 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
   }
 
   /**
-   * Lets somebody know of every step, whether it is collected or not. For those who write
-   * allocators.
+   * Sets the listener that is told of every step, whether the step is collected or not. For authors
+   * of allocators.
    *
    * <p>Threading: any thread.
    *
    * @param opened called by the thread that opens a step; what it returns is run once, when the
-   *     step is closed. Null for nobody; it replaces the one before
+   *     step is closed. null for none; replaces the one before
    */
   public final void watchSteps(Supplier<Runnable> opened) {
     stepWatcher = opened;
   }
 
-  /** {@link #openStep}, told to whoever watches. */
+  /** {@link #openStep}, with a call of the listener. */
   final OpenStep openWatchedStep() {
     OpenStep step = openStep();
     Supplier<Runnable> watcher = stepWatcher;

@@ -88,7 +88,7 @@ public record PlannerSettings(
   }
 
   /**
-   * What system properties and environment say, defaults for the rest.
+   * The settings of system properties and environment, defaults for the rest.
    *
    * <p>Threading: any thread.
    *

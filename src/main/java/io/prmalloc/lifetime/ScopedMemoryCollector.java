@@ -33,7 +33,8 @@ import io.prmalloc.internal.block.StepSource;
  * its arena is given up.
  *
  * <p>Modelled on DeepRec's {@code ScopedMemoryCollector}, with one difference: there any collector
- * that closes ends the step of everybody; here each is its own. Planned steps are not in DeepRec.
+ * that closes ends the step of every thread; here each ends its own. Planned steps are not in
+ * DeepRec.
  *
  * <p>Threading: any thread may allocate and close; only requests of the thread that opened the step
  * are planned, others get shared memory.
@@ -41,8 +42,8 @@ import io.prmalloc.internal.block.StepSource;
 public final class ScopedMemoryCollector implements AutoCloseable {
 
   // A small object of its own for every step, so that a step that was closed stays closed although
-  // the memory it leased serves another one. Where it does not escape the method that made it the
-  // JIT replaces it by its fields.
+  // the memory it leased serves another one. If it does not escape the method that made it, the JIT
+  // replaces it by its fields.
 
   private final MemoryPlanner planner;
   private final Object key;
@@ -53,7 +54,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
   /** The planner's allocator, or null if it has none. */
   private StepSource source;
 
-  /** Tells the allocator of the end, or null if it does not want to know. */
+  /** Tells the allocator of the end; null if the allocator does not need to know. */
   private Runnable whenClosed;
 
   private Thread opener;
@@ -84,7 +85,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
       collected = planner.openWatchedStep();
       opened = true;
     } finally {
-      // Nobody has a step that could not be opened, to close it.
+      // A step that could not be opened has no user to close it.
       if (!opened && whenClosed != null) {
         whenClosed.run();
       }
@@ -93,8 +94,8 @@ public final class ScopedMemoryCollector implements AutoCloseable {
 
   /**
    * Opens the next step with this object, of the same planner and with the same key: for a loop
-   * that is to leave no garbage at all. Whoever still has the object from the step before has the
-   * new one.
+   * that is to leave no garbage at all. A holder of the object from the step before has the new
+   * step.
    *
    * <p>Threading: any thread, alone; the step is the calling thread's from then on.
    *
@@ -182,7 +183,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
    * <p>Threading: any thread, before or after {@link #close}.
    *
    * @param address 0 does nothing
-   * @throws IllegalArgumentException if it is not ours, or is back already
+   * @throws IllegalArgumentException if it is not ours, or is already freed
    */
   public void deallocateRaw(long address) {
     StepMemory mine = memory;
