@@ -14,7 +14,7 @@ final class EarlyInitialization {
   // throws NoClassDefFoundError. It may fail in any request, for it allocates, and the heap may be
   // exhausted for a moment then. When a pool is built, the error is seen at once and by the right
   // one. FirstUseTest knows what is missing here. Classes without a static initializer cannot fail
-  // for good, and the native calls are made only where somebody needs them.
+  // for good, and the native calls are made only when they are needed.
 
   private static final String ROOT = "io.prmalloc.";
 

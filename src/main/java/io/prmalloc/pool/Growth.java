@@ -18,23 +18,24 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Growth {
 
   // Under a limit a plan begins without memory (see SwitchOverMemory), and may lose some again (see
-  // Reclaim). A request that would go outside for want of a block then has the block reserved
-  // instead: it takes as much as the request would have taken anyway.
+  // Reclaim). If a request would be served from outside because its block has no memory, the block
+  // gets memory instead: that takes no more than the request would have taken anyway.
   //
   // A plan is made for the steps that were seen, in the interleavings that were rehearsed. Threads
-  // find others: now and then a few tensors of one size are out together that never were before,
+  // produce others: now and then more tensors of one size are allocated together than ever before,
   // and some request finds no block. One of a hundred is too few for a new plan (see Replanner),
   // and a new plan would be no better, for it knows no more. But the live heap serves each of them,
   // which takes longer than a hit.
   //
-  // So a bin that goes on missing, although what lay idle was gathered (see ChunkIndex), keeps the
-  // block that the next of them gets. It has a region of its own, is asked right after the plan's
-  // blocks of its bin, and goes with the plan. Who finds nothing else may have it too, however much
-  // smaller the request is. What all bins may get is a part of the arena: whoever needs more than
-  // that needs a new plan. Without the block the heap would hold a region for those requests, in
-  // every shard from which they come, which is more than a quarter of a small arena.
+  // So a bin that continues to miss, although idle blocks were gathered (see ChunkIndex), keeps the
+  // block that the next of these requests gets. The block has a region of its own, is tried right
+  // after the plan's blocks of its bin, and is freed with the plan. A request that finds no other
+  // block may have it too, however much smaller the request is. All bins together may get a part of
+  // the arena: traffic that needs more than that needs a new plan. Without the block the heap would
+  // hold a region for those requests, in every shard from which they come, which is more than a
+  // quarter of a small arena.
 
-  /** A bin gets a block when so many requests found nothing since it got the last one. */
+  /** A bin gets a block when so many requests found none since it got the last one. */
   static final int MISSES = 8;
 
   /** The most that all may get is the arena over this. */
@@ -90,7 +91,7 @@ final class Growth {
     if (bin == null || bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
       return null;
     }
-    // Whoever holds the lock may be at it for long: then this request goes outside as others did.
+    // The lock may be held for long: then this request is served from outside as others were.
     if (!lifecycle.tryLock()) {
       return null;
     }
@@ -116,12 +117,12 @@ final class Growth {
     try {
       return noted(table.grow(bin, source));
     } catch (OutOfNativeMemoryException refused) {
-      // Then there may be none for this request outside either, and that is told to the user.
+      // Then there may be no memory outside for this request either, and the user is told of that.
       return null;
     }
   }
 
-  /** Notes that more is reserved. If that fails nobody gets the block. */
+  /** Notes that more is reserved. If that fails the block is not handed out. */
   private PooledBlock noted(PooledBlock block) {
     boolean done = false;
     try {

@@ -12,7 +12,7 @@ import java.util.List;
  * @param alignment what was asked for
  * @param thread the name of the thread that took it
  * @param step number of the step it was taken in, counted since detection began; −1 if in none
- * @param age how long it had been out
+ * @param age how long it had been allocated
  * @param reason why it is taken for leaked
  * @param stack where it was taken, the caller of the pool first
  */

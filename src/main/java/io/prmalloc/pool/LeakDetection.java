@@ -8,22 +8,23 @@ import java.util.Locale;
  * Start from {@link #OFF}, {@link #SIMPLE} or {@link #PARANOID}.
  *
  * <p>A handle of the pool is no object that the collector could find unreachable, and a raw address
- * is none at all. So a leak is memory that is out for too long: until so many steps have ended
- * after the one it was taken in, until a certain age, or until the pool is to be closed. What is
- * meant to live long is taken outside of steps, and then only its age counts, if at all.
+ * is none at all. So a leak is memory that is allocated for too long: until so many steps have
+ * ended after the one in which it was allocated, until a certain age, or until the pool is to be
+ * closed. Memory that is meant to live long is allocated outside of steps, and then only its age
+ * counts, if at all.
  *
  * <p>Threading: immutable.
  *
  * @param interval of so many allocations of a thread, one is watched; 0 for none, 1 for all
  * @param steps so many steps must have ended after an allocation's own step has, from 1
- * @param age how long an allocation may be out, in a step or not; null for any time
+ * @param age how long an allocation may live, in a step or not; null for any time
  */
 public record LeakDetection(int interval, int steps, Duration age) {
 
-  /** Steps that end until what an ended step has left is taken for leaked, if nobody says. */
+  /** The default number of steps that end until memory left by an ended step counts as leaked. */
   public static final int DEFAULT_STEPS = 1000;
 
-  /** Of so many allocations one is watched, if nobody says. */
+  /** By default one of so many allocations is watched. */
   public static final int DEFAULT_INTERVAL = 128;
 
   /** Nothing is watched, and nothing is paid. */
@@ -69,7 +70,7 @@ public record LeakDetection(int interval, int steps, Duration age) {
   }
 
   /**
-   * What the system property {@code prmalloc.leakDetection} says, {@link #OFF} if it is not set.
+   * The value of the system property {@code prmalloc.leakDetection}; {@link #OFF} if it is not set.
    */
   static LeakDetection fromProperty() {
     String value = System.getProperty("prmalloc.leakDetection", "off");

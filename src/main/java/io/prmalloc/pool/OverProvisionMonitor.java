@@ -15,11 +15,11 @@ import java.util.List;
  */
 final class OverProvisionMonitor {
 
-  // Nobody tells of use. The blocks count their own, so what was used in a time is found by two
-  // walks: a block that was not out at the first and has no more uses at the second was not
-  // needed. The pool looks in the same order each time, so blocks that are too many are not used.
-  // And blocks can be too large: at every look those that are out tell how many of their bytes are
-  // asked for.
+  // Use is not reported. The blocks count their uses, so two walks find what was used in a time: a
+  // block that was not allocated at the first and has no more uses at the second was not needed.
+  // The pool looks in the same order each time, so blocks that are too many are not used. And
+  // blocks can be too large: every look adds up how many bytes of the allocated blocks are
+  // requested.
   //
   //   used     bytes of the blocks that were used
   //   needed   the same times the part of them that is asked for
@@ -45,7 +45,7 @@ final class OverProvisionMonitor {
   /** After so many waits without a reason to act, the next is half as long. */
   private static final int QUIET_WAITS = 8;
 
-  /** What is idle counts if one of so many requests found no block, in two waits in a row. */
+  /** Idle memory counts if one of so many requests found no block, in two waits in a row. */
   private static final int RARE = 200;
 
   private static final double MIN_FILLED = 0.5;
@@ -157,7 +157,7 @@ final class OverProvisionMonitor {
       uses += more;
     }
     if (uses < 2L * usesBefore.length) {
-      // Too little goes on to learn from; what an idle pool holds is a matter for a trim.
+      // There is too little traffic to learn from; a trim is for the memory of an idle pool.
       return;
     }
     double filled = samples < MIN_SAMPLES ? 1 : (double) sampledBytes / sampledCapacity;

@@ -112,7 +112,10 @@ public final class PlanComparison {
     return all;
   }
 
-  /** What the reference's policies find, as a planner would that sees the step again and again. */
+  /**
+   * The plans of the reference's policies, as found by a planner that sees the step again and
+   * again.
+   */
   static List<LifetimePlan> learn(List<AllocStats> step) {
     long ticks = 1 + step.stream().mapToLong(AllocStats::endTick).max().orElse(0);
     Deque<List<AllocStats>> steps = new ArrayDeque<>();

@@ -52,7 +52,8 @@ final class PlanSwitchOver {
   }
 
   /**
-   * The planner has a plan. If this fails the pool goes on as before, and the planner learns anew.
+   * The planner has a plan. If this fails the pool continues as before, and the planner learns
+   * anew.
    *
    * @return whether a plan serves now; true of a pool that is closed, which needs none
    */
@@ -64,7 +65,7 @@ final class PlanSwitchOver {
     try {
       return chooser.best(made, policies, maxOversize);
     } catch (RuntimeException | Error e) {
-      // What failed may fail each time. The reference's plan takes no search.
+      // A failed plan may fail each time. The reference's plan takes no search.
       policies = PoolPolicies.REFERENCE;
       throw e;
     }

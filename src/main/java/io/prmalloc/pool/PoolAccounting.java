@@ -27,19 +27,20 @@ import java.util.function.Supplier;
  */
 final class PoolAccounting {
 
-  // Nothing is written down when memory goes out or comes back: blocks count their own uses, and
-  // know the bytes of the current one. So every answer is a walk over the blocks, or a look at one.
+  // Nothing is recorded when memory is allocated or freed: blocks count their own uses, and know
+  // the bytes of the current one. So every answer is a walk over the blocks, or a look at one.
   //
   // One moment. A walk takes time, and blocks move meanwhile. Every block's state is a counter that
-  // goes up with each change, and so does the sum of them all, so if two walks find the same sum,
-  // nothing moved between them, and what the first one found was true of the moment in which it
-  // ended. Where something always moves, the last of a few walks has to do: each of its figures was
-  // true of some moment within the walk, and peaks are still no less than what they are peaks of.
+  // grows with each change, and so does their sum. So if two walks find the same sum, nothing
+  // changed between them, and the result of the first one is exact for the moment in which it
+  // ended. If states change all the time, the last of a few walks is used: each of its figures was
+  // true at some moment within the walk, and peaks are still not less than the values that they are
+  // peaks of.
   //
   // Clearing. The counts of uses go on for ever, so what they were at the clearing is subtracted.
   //
-  // Ids. An allocation gets its number when somebody first asks for it, from the same numbers as
-  // the allocations outside the pool, which get theirs at once because they are counted anyway.
+  // Ids. An allocation gets its number when it is first asked for, from the same sequence as the
+  // allocations outside the pool, which get theirs at once because they are counted anyway.
 
   private static final int MAX_WALKS = 8;
 
@@ -99,7 +100,7 @@ final class PoolAccounting {
     return walk.stats;
   }
 
-  /** A number that goes up with every block that goes out or comes back. */
+  /** A number that grows with every block that is allocated or freed. */
   long changes() {
     PoolCounts counts = pooled();
     return changes(outside.changes(), counts);
@@ -182,12 +183,12 @@ final class PoolAccounting {
         planStore);
   }
 
-  /** Bytes that are out. */
+  /** Allocated bytes. */
   long bytesInUse() {
     return pooled().bytesInUse + outside.stats().bytesInUse();
   }
 
-  /** What to throw if the pool is to be closed and something is out. */
+  /** The exception to throw if the pool is to be closed while memory is allocated. */
   IllegalStateException stillInUse() {
     PoolCounts counts = pooled();
     return new IllegalStateException(
@@ -200,7 +201,7 @@ final class PoolAccounting {
             + " bytes in use; closeForcibly() takes them away");
   }
 
-  /** What to throw if an address is not out. */
+  /** The exception to throw if an address is not allocated. */
   static IllegalArgumentException notOurs(long address) {
     return new IllegalArgumentException(
         "address 0x"

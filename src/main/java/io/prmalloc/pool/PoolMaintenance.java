@@ -32,7 +32,7 @@ final class PoolMaintenance implements IdleTrimmer.Target {
   private final Duration trimAfterIdle;
   private final String beanName;
 
-  /** What the plan store sees of the pool, and who looks there; null without one. */
+  /** The pool's side of the plan store, and the thread that reads the store; null without one. */
   private final PlanSharing sharing;
 
   private IdleTrimmer trimmer;

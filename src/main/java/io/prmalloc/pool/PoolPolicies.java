@@ -20,7 +20,7 @@ public enum PoolPolicies {
   private static final String PROPERTY = "prmalloc.policies";
 
   /**
-   * What the system property {@code prmalloc.policies} says, {@code all} or {@code reference};
+   * The value of the system property {@code prmalloc.policies}, {@code all} or {@code reference};
    * {@link #ALL} without it.
    *
    * <p>Threading: any thread.

@@ -12,7 +12,7 @@ import java.util.SortedMap;
  *
  * @param memory what is in use and reserved; of one moment if the pool is at rest
  * @param committedBytes reserved bytes without those that {@link TensorPoolAllocator#trim} gave
- *     back page by page and nobody has used since: a bound for what the sub-allocator's memory
+ *     back page by page and that were not used since: a bound for what the sub-allocator's memory
  *     costs. It may lie above, where pages were never touched
  * @param requests how requests were served
  * @param nullBinsBySize the null bins of {@code requests}, by size: each key is the most bytes of a

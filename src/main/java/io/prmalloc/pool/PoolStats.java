@@ -16,7 +16,7 @@ package io.prmalloc.pool;
  *     is a plan
  * @param planBytes what that policy's blocks add up to; 0 before there is a plan
  * @param addedBlocks blocks that the rehearsal found lacking and added to the plan's, and those
- *     that bins got later because requests went on finding none
+ *     that bins got later because requests continued to find none
  * @param arenaBytes bytes reserved for the plan, added blocks and alignment included; 0 before
  *     there is a plan
  * @param packedSteps steps that were packed in warm-up so far

@@ -11,15 +11,15 @@ import java.nio.ByteBuffer;
 import java.util.function.LongPredicate;
 
 /**
- * The pool's memory by its addresses: headers are written when one goes out and checked when it
- * comes back.
+ * The pool's memory by its addresses: a header is written when an address is allocated and checked
+ * when it is freed.
  *
  * <p>Threading: any thread.
  */
 final class RawAddresses {
 
-  // Whose an address is, is known from the address alone, before anything is read from it: arena,
-  // slabs and the regions of the heap are looked up in tables by it.
+  // The owner of an address is known from the address alone, before anything is read from it:
+  // arena, slabs and the regions of the heap are looked up in tables.
 
   private final TensorPoolAllocator pool;
   private final AddressDirectory directory;

@@ -9,24 +9,25 @@ import io.prmalloc.internal.steps.PlannedSteps;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Gives back memory that a pool holds and does not use, before a request is refused for want of it.
+ * Gives back memory that a pool holds and does not use, before a request is refused for lack of
+ * memory.
  *
  * <p>Threading: any thread that holds no lock of the pool.
  */
 final class Reclaim {
 
-  // What costs least to have again goes first, and no more than is wanted:
+  // Memory that costs the least to reserve again is given back first, and no more than is needed:
   //
   //   1. what the heap outside keeps, and empty slabs
   //   2. arenas of plans that were replaced, as far as their blocks are free
   //   3. regions of the plan with every block free; a block gets memory again when it is wanted
   //   4. arenas of steps that no step has at the moment; then the plan is looked at once more
   //
-  // Of the plan nothing goes if it would not be enough, so that a request for which there can be no
-  // memory does not cost the others theirs.
+  // Nothing of the plan is given back if it would not be enough, so that a request for which there
+  // can be no memory does not cost other requests theirs.
   //
-  // It waits for the lifecycle's lock, and so for a switch-over that is going on: what that has
-  // reserved is there to be had then.
+  // It waits for the lifecycle's lock, and so for a switch-over that is under way: memory that the
+  // switch-over has reserved is available then.
 
   private final TensorPoolAllocator pool;
   private final SubAllocator source;
@@ -57,7 +58,7 @@ final class Reclaim {
    * Gives memory back.
    *
    * @param bytes how many are missing
-   * @return how many went; fewer if there are no more
+   * @return how many were given back; fewer if there are no more
    */
   long run(long bytes) {
     lifecycle.lock();

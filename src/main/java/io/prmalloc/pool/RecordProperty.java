@@ -17,8 +17,8 @@ final class RecordProperty {
   // property: neither must overwrite a file. So the second one there is gets the name FILE.2 and so
   // on.
   //
-  // Nobody closes such a recording but its pool, and few programs close their pools. When the JVM
-  // ends in order, a shutdown hook writes what is still in memory; it goes with the pool.
+  // Only its pool closes such a recording, and few programs close their pools. When the JVM ends in
+  // order, a shutdown hook writes what is still in memory; the hook is removed with the pool.
 
   static final String NAME = "prmalloc.record";
 

@@ -23,11 +23,12 @@ import io.prmalloc.lifetime.LifetimePolicy;
  */
 final class SlowPath {
 
-  // In order: what the step of the calling thread has, if steps are served; what the first look
-  // would have found, were it not barred for observers or isolation (which is as quick, but for
-  // the telling); another block of the pool; a block more for a bin that goes on missing; memory
-  // from outside. If that is short, what the pool holds and does not use is given back first. What
-  // is too large for a buffer comes from outside at once, and no plan learns of it.
+  // In order: memory of the calling thread's step, if steps are served; the block that the fast
+  // path would have found, were it not closed for observers or isolation (which takes no longer,
+  // apart from the calls of observers); another block of the pool; one more block for a bin that
+  // continues to miss; memory from outside. If that is short, what the pool holds and does not use
+  // is given back first. A request that is too large for a buffer is served from outside at once,
+  // and no plan learns of it.
 
   /** How often memory is given back for a request that is refused nevertheless. */
   private static final int MAX_RETRIES = 8;
@@ -78,7 +79,7 @@ final class SlowPath {
    * @param smallHeader bytes in front if it is a small block
    * @param largeHeader bytes in front if not; more than 0 for a raw address only
    * @param depth {@link NoInline#DEPTH}
-   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws OutOfNativeMemoryException if the memory cannot be reserved
    * @throws IllegalStateException if the pool is closed
    */
   Block take(long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
@@ -91,7 +92,7 @@ final class SlowPath {
     if (Requests.isLarge(bytes + largeHeader)) {
       return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
     }
-    // Who wants an address has asked the step already.
+    // A caller that requests an address has asked the step already.
     Block ofStep = largeHeader == 0 && steps.isServing() ? steps.take(bytes, alignment) : null;
     return ofStep != null ? ofStep : takeShared(bytes, alignment, smallHeader, largeHeader);
   }
@@ -108,7 +109,7 @@ final class SlowPath {
     return observers != null ? ObserverRegistry.tell(observers, ready, bytes, alignment) : ready;
   }
 
-  /** What {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */
+  /** A block that {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */
   private PooledBlock takeFurther(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES || pool.isFastPathClosed()) {
       return takeNear(bytes, alignment, smallHeader, largeHeader);
@@ -118,7 +119,7 @@ final class SlowPath {
     return served ? table.freeIndex().takeFurther(bytes + largeHeader) : null;
   }
 
-  /** What {@link TensorPoolAllocator#takeReady} finds, also where it is barred. */
+  /** The block that {@link TensorPoolAllocator#takeReady} finds, even where that is closed. */
   private PooledBlock takeNear(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > Allocator.DEFAULT_ALIGNMENT) {
       return null;
@@ -164,7 +165,7 @@ final class SlowPath {
       int largeHeader,
       OutOfNativeMemoryException refused) {
     OutOfNativeMemoryException last = refused;
-    // Again while something goes, for others may be quicker to take it.
+    // Again while memory is given back, for other threads may be quicker to take it.
     for (int i = 0; i < MAX_RETRIES && reclaim.run(refused.requestedBytes()) > 0; i++) {
       try {
         return takeWatched(bytes, alignment, smallHeader, largeHeader);
@@ -172,7 +173,7 @@ final class SlowPath {
         last = again;
       }
     }
-    // Of a raw address nobody sees the exception, so what is in use is not added up for it.
+    // The exception of a raw address is not seen by users, so memory in use is not added up for it.
     throw largeHeader > 0 ? last : last.forUser(bytes, accounting.bytesInUse());
   }
 

@@ -73,7 +73,7 @@ public final class TensorPoolAllocator implements Allocator {
   //   planned        BinTable: published by volatile writes when it is complete; from then on
   //                  every request that reads it is served from it. Requests that were a moment
   //                  too early go outside, and are freed there, because a block knows where it
-  //                  belongs. So the switch-over waits for nobody and stops nobody.
+  //                  belongs. So the switch-over neither waits for a thread nor stops one.
   //   all the rest   LiveHeap: extents of a few large regions, tracked by the planner while it
   //                  collects
   //
@@ -121,10 +121,10 @@ public final class TensorPoolAllocator implements Allocator {
   private final DrainingPlans retired;
   private volatile boolean closed;
 
-  /** Whether all memory went, or was refused. Under the lifecycle's lock. */
+  /** Whether all memory was given back, or the system refused it. Under the lifecycle's lock. */
   private boolean released;
 
-  /** Whether those who wait for the close have heard of it. */
+  /** Whether the threads that wait for the close were notified. */
   private final AtomicBoolean ended = new AtomicBoolean();
 
   /** Run once the pool is closed. */
@@ -183,7 +183,7 @@ public final class TensorPoolAllocator implements Allocator {
     begin(builder);
   }
 
-  /** A pool that cannot begin is nobody's, so it keeps nothing. */
+  /** A pool that cannot begin has no user, so it keeps nothing. */
   private void begin(TensorPoolBuilder builder) {
     boolean begun = false;
     try {
@@ -202,7 +202,7 @@ public final class TensorPoolAllocator implements Allocator {
     }
   }
 
-  /** What a request needs beside its bytes. */
+  /** The bytes that a request needs beside its own. */
   private int bytesBeside() {
     int room = outside.isolation().roomBytes();
     return directory.isEnabled() ? HeaderDescriptor.FULL_BYTES + room : room;
@@ -238,7 +238,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Records what goes out and comes back from now on. Of what is out already nothing is recorded.
+   * Records allocations and releases from now on. Memory that is allocated already is not recorded.
    * Requests take a longer way meanwhile, and as long as before when it is over.
    *
    * <p>Threading: any thread.
@@ -258,7 +258,7 @@ public final class TensorPoolAllocator implements Allocator {
     return watch.leaks();
   }
 
-  /** Closes the fast path while somebody observes, or opens it. Under the lifecycle's lock. */
+  /** Closes the fast path while there are observers, or opens it. Under the lifecycle's lock. */
   private void observe(boolean observed, boolean stepsObserved) {
     steps.observe(stepsObserved);
     small.observe(observed || steps.implicit().isServing());
@@ -286,7 +286,7 @@ public final class TensorPoolAllocator implements Allocator {
     return log.release(address) || steps.implicit().closeRaw(address) || steps.closeRaw(address);
   }
 
-  /** Opens the fast path, which tells nobody of anything and isolates nothing, or closes it. */
+  /** Opens the fast path, which calls no observers and isolates nothing, or closes it. */
   private void adjustFastPath() {
     BinTable table = bins;
     boolean open =
@@ -332,8 +332,9 @@ public final class TensorPoolAllocator implements Allocator {
 
   private FreeIndex plannedIndex() {
     // Compiled code has never seen anything but null before the first plan, and is compiled anew
-    // then. Else it would keep what it made of this while only small requests went to its end: the
-    // JIT inlines nothing into a method of which it saw fewer than a thousand runs.
+    // then. Else the JIT would keep the code that it compiled while only small requests reached the
+    // end of this method: it inlines nothing into a method of which it saw fewer than a thousand
+    // runs.
     FreeIndex open = planned;
     return open != null ? open : FreeIndex.NONE;
   }
@@ -481,8 +482,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * What this pool has learnt, for the next process or for replicas; empty before it has a plan.
-   * Threading: any thread.
+   * The plans that this pool has learnt, for the next process or for replicas; empty before it has
+   * a plan. Threading: any thread.
    */
   public KeptPlan plan() {
     return new KeptPlan(Optional.ofNullable(bins).map(BinTable::keep), steps.keep());
@@ -528,22 +529,22 @@ public final class TensorPoolAllocator implements Allocator {
   /**
    * Gives back step arenas that no step has wanted for so long. Threading: any thread.
    *
-   * @return how many bytes went
+   * @return how many bytes were given back
    */
   public long trimSteps(Duration idle) {
     return steps.trim(idle.toNanos());
   }
 
   /**
-   * Gives memory back that nobody uses: step arenas, empty slabs, what is free of the heap under
-   * the plan, the pages of the plan's free blocks, and what the C library keeps. Others go on
-   * meanwhile. Costs some milliseconds, and page faults later; {@code docs/observability.md} and
-   * {@link TensorPoolBuilder#trimAfterIdle}.
+   * Gives unused memory back: step arenas, empty slabs, free memory of the heap under the plan, the
+   * pages of the plan's free blocks, and memory that the C library keeps. Others go on meanwhile.
+   * Costs some milliseconds, and page faults later; {@code docs/observability.md} and {@link
+   * TensorPoolBuilder#trimAfterIdle}.
    *
    * <p>Threading: any thread.
    *
-   * @return how many bytes went, without the C library's; of an allocator that is closed what the
-   *     system refused to take before
+   * @return how many bytes were given back, without the C library's; of an allocator that is closed
+   *     what the system refused to take before
    */
   public long trim() {
     lifecycle.lock();
@@ -594,7 +595,7 @@ public final class TensorPoolAllocator implements Allocator {
     closedNow();
   }
 
-  /** Without the lifecycle's lock, which those threads may want. */
+  /** Without the lifecycle's lock, which those threads may need. */
   private void closedNow() {
     if (ended.compareAndSet(false, true)) {
       try {
@@ -628,7 +629,7 @@ public final class TensorPoolAllocator implements Allocator {
    * Gives every byte back to the system although some may be in use. Handles that are still open
    * are closed from then on; to use a buffer or an address that came from here is undefined.
    *
-   * <p>Threading: any thread, when nobody uses the memory any more.
+   * <p>Threading: any thread, after the last use of the memory.
    *
    * @throws IllegalStateException if an engine outside of Java uses some; nothing has changed then
    */
@@ -670,7 +671,7 @@ public final class TensorPoolAllocator implements Allocator {
     return table == null ? List.of(steps, small, outside) : List.of(steps, small, table, outside);
   }
 
-  /** Goes on where the last call failed. */
+  /** Continues where the last call failed. */
   private void release() {
     if (released) {
       return;

@@ -210,7 +210,7 @@ public final class TensorPoolBuilder {
 
   /**
    * Tells when the sub-allocator has reserved more than it should; nothing is refused. See {@link
-   * SubAllocator#withSoftLimit(long, SoftLimit)}. Default nobody is told.
+   * SubAllocator#withSoftLimit(long, SoftLimit)}. By default no listener is told.
    *
    * <p>Threading: not safe.
    *
@@ -238,7 +238,7 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * What runs the packing; default a daemon thread of its own that goes when idle, or when the pool
+   * What runs the packing; default a daemon thread of its own that ends when idle, or when the pool
    * is closed. {@code Runnable::run} packs within the close of a step. Stays the caller's.
    *
    * <p>Threading: not safe.
@@ -329,7 +329,7 @@ public final class TensorPoolBuilder {
   /**
    * Statistics are also collected anew when a part of the shared arena was of no use for so long,
    * while the pool was used; a plan of fewer bytes then takes over. Waits become longer if it is in
-   * vain, or the pool has to grow again. Slabs of small blocks that nobody used for so long are
+   * vain, or the pool has to grow again. Slabs of small blocks that were unused for so long are
    * given back too. Default a minute, zero for never.
    *
    * <p>Threading: not safe.
@@ -412,7 +412,7 @@ public final class TensorPoolBuilder {
   /**
    * Lets the pool {@link TensorPoolAllocator#trim trim} itself when nothing was taken or given back
    * for so long, or up to a quarter longer; once, until it is used again. Default never. A daemon
-   * thread sees to it, which ends when the pool is closed or nobody refers to it any more.
+   * thread does this; it ends when the pool is closed or is no longer referenced.
    *
    * <p>Threading: not safe.
    *

@@ -7,9 +7,9 @@ import java.util.SortedMap;
  * memory is a pool's.
  *
  * <p>Registered by a pool that is built with {@link TensorPoolBuilder#jmx}, as {@code
- * io.prmalloc:type=TensorPool,name=…}, and gone when the pool is closed. Of a pool that was dropped
- * without being closed, every attribute is an {@link IllegalStateException}, and the first to ask
- * takes the bean away.
+ * io.prmalloc:type=TensorPool,name=…}, and removed when the pool is closed. If a pool was dropped
+ * without being closed, every attribute throws an {@link IllegalStateException}, and the first read
+ * removes the bean.
  *
  * <p>Sizes are bytes. Figures are those of {@link PoolSnapshot}; each attribute is looked up on its
  * own, and costs a few walks over the pool's blocks.
@@ -31,7 +31,7 @@ public interface TensorPoolMXBean {
   /** Bytes given out. Threading: any thread. */
   long getUsedBytes();
 
-  /** A bound for the most bytes that were out at a time. Threading: any thread. */
+  /** A bound for the most bytes that were allocated at a time. Threading: any thread. */
   long getPeakUsedBytes();
 
   /** The sub-allocator's limit, −1 if it has none. Threading: any thread. */
