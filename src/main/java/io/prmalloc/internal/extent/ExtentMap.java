@@ -265,7 +265,7 @@ final class ExtentMap {
     }
     if (start > 0 && run[start - 1] > 0) {
       int below = run[start - 1];
-      // It goes on to start where it starts, and becomes longer.
+      // The run keeps its start and becomes longer.
       start -= below;
       extendRun(start, end - start);
       return;

@@ -77,7 +77,7 @@ final class HeapShard {
     }
   }
 
-  /** What is asked for. */
+  /** The parameters of a request. */
   record Request(long bytes, long alignment, int headerBytes, long capacity, Object ticket) {
 
     int pages() {
@@ -104,8 +104,8 @@ final class HeapShard {
   Region[] regions = NO_REGIONS;
 
   /**
-   * Free blocks, by the place where they lay: there they have a view already. What is found here
-   * may have lain elsewhere, and is then placed anew.
+   * Free blocks, by the place where they lay: there they have a view already. A block found here
+   * may have been elsewhere, and is then placed anew.
    */
   private final HeapBlock[] spare = new HeapBlock[SPARE_BLOCKS];
 

@@ -102,7 +102,7 @@ public final class LiveHeap implements Retirable {
   /** The most pages that are purged at a time, and so are not available meanwhile: 2 MiB. */
   private static final int PURGED_PAGES = (2 << 20) / PAGE_BYTES;
 
-  /** Where the heap has less, its free pages are purged by a trim only. */
+  /** If the heap has less, only a trim purges its free pages. */
   private static final long MIN_PURGED_BYTES = 32L << 20;
 
   /** So much may be idle before a shard is served from others instead of growing. */
@@ -124,7 +124,7 @@ public final class LiveHeap implements Retirable {
   /** Read-locked by a thread that has a region which is in no shard. */
   private final ReentrantReadWriteLock transit = new ReentrantReadWriteLock();
 
-  /** Goes up with the pool's maintenance. */
+  /** The tick: grows with the pool's maintenance. */
   private volatile int now;
 
   private volatile boolean closed;
@@ -144,7 +144,7 @@ public final class LiveHeap implements Retirable {
 
   private record Numbered(long stamp, long id) {}
 
-  // What is watched. Under the lock of this object.
+  // The watched blocks. Under the lock of this object.
   private DrainListener drainListener;
   private long watchedBlocks;
   private long stepBytes;
@@ -422,7 +422,7 @@ public final class LiveHeap implements Retirable {
       boolean noted = false;
       try {
         noteReserved();
-        // What the sub-allocator has written to be sure of its pages need not stay in memory.
+        // Pages that the sub-allocator wrote to reserve them need not stay in memory.
         discardAll(memory);
         noted = true;
         return memory;
@@ -440,8 +440,8 @@ public final class LiveHeap implements Retirable {
   }
 
   private MemoryRegion tryReserve(long alignment, long least, long wanted) {
-    // Where the JVM's limit is reached it takes its time to say so. It does not hold for what is
-    // mapped since it is too large for a buffer.
+    // At its limit the JVM takes long to refuse. The limit does not apply to memory that is mapped
+    // since it is too large for a buffer.
     long missing = Requests.isLarge(least) ? 0 : least - source.bytesAvailable();
     if (missing > 0) {
       reclaim.accept(missing);
