@@ -266,7 +266,7 @@ public abstract class Block extends CacheLinePadding {
   /** Tells that an observed use is over; as {@link #onFreed}, and before it. */
   protected void tellOfEnd() {}
 
-  // What the state says.
+  // Reading the state.
 
   /**
    * The stamp of the current use, or, while the block is not allocated, one that {@link
@@ -552,7 +552,7 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: as {@link #claim()}.
    *
-   * @param bytes as of {@link #open}
+   * @param bytes as in {@link #open}
    * @return the stamp of the use; 0, and nothing has changed, if the block was not free
    */
   public final long claimAndBegin(long bytes) {
@@ -605,7 +605,7 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: as {@link #begin}.
    *
-   * @param bytes as of {@link #begin}
+   * @param bytes as in {@link #begin}
    */
   public final void beginOrAbandon(long bytes) {
     try {
@@ -741,7 +741,7 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: the thread that began it, before another thread may end it.
    *
-   * @param bytes as of {@link #open}, and of the use
+   * @param bytes as in {@link #open}, and of the use
    */
   public final Allocation handle(long bytes) {
     // The stamp is read again. A caller that gets it from begin() would have to keep it where two
@@ -928,7 +928,7 @@ public abstract class Block extends CacheLinePadding {
     return true;
   }
 
-  // What a handle asks.
+  // For handles.
 
   public final void close(long stamp, long bytes) {
     if (!end(stamp)) {
