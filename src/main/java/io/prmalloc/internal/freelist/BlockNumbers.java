@@ -26,7 +26,7 @@ public final class BlockNumbers {
   /** Blocks that shares would spread over more words are not divided: each stripe has them all. */
   private static final int MOST_WORDS = 64;
 
-  /** By number; null where none has it. */
+  /** By number; null if no block has it. */
   private final PooledBlock[] blocks;
 
   private final int shares;
@@ -114,7 +114,7 @@ public final class BlockNumbers {
     }
   }
 
-  /** By number; null where none has it. Whole words. */
+  /** By number; null if no block has it. Whole words. */
   PooledBlock[] blocks() {
     return blocks;
   }

@@ -35,7 +35,7 @@ public final class ChunkIndex extends FreeIndex {
   /** So often {@link #gather} looks before it moves something. */
   public static final int LOOKS = 4;
 
-  /** What was noted each time that {@link #gather} looked since it moved something. */
+  /** The blocks that were noted at each look of {@link #gather} since it moved some. */
   private final long[] idle;
 
   /** Plain, as the words: nearly right is enough. */

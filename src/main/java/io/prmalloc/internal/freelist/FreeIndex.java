@@ -71,13 +71,13 @@ public class FreeIndex {
   public static final FreeIndex NONE =
       new FreeIndex(0, 1, 0, new PooledBlock[0], 1, 1, new Stripes(1));
 
-  /** By number; null where none has it. */
+  /** By number; null if no block has it. */
   final PooledBlock[] blocks;
 
-  /** Of the stripes that blocks belong to. */
+  /** The mask of the stripes that blocks belong to. */
   private final int stripeMask;
 
-  /** Of those that have words of their own: all, or one for all. */
+  /** The mask of the stripes that have words of their own: all, or one for all. */
   private final int laneMask;
 
   private final int laneBits;
@@ -96,7 +96,7 @@ public class FreeIndex {
 
   private final int intervalShift;
 
-  /** What is taken off a size before it is shifted. */
+  /** Subtracted from a size before it is shifted. */
   private final long belowClasses;
 
   /** By size class and lane: the {@link #at place} of the word to look at first. */

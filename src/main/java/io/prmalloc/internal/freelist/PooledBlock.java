@@ -133,7 +133,10 @@ public final class PooledBlock extends Block {
     return numbered.id;
   }
 
-  /** Tells observers of the use that is about to begin, and lets them hear of its end. */
+  /**
+   * Tells observers of the use that is about to begin, and makes sure that they are told of its
+   * end.
+   */
   public PooledBlock takenBefore(PoolObserver[] observers, long bytes, long alignment) {
     if (observation == null) {
       observation = new Observation(null);
