@@ -35,7 +35,7 @@ final class SlabClass implements Retirable {
   //
   // No slab is lost between the two: a slab leaves its stripe only under the lock, by shutting its
   // front, and what was freed by then is looked at right after. The push that next frees a slot in
-  // it sees 1 and comes to the lock afterwards.
+  // it sees 1 and then takes the lock.
   //
   // While allocations are observed, `fronts` has none of them: a search there finds nothing and
   // takes the slow path, which tells the observers.

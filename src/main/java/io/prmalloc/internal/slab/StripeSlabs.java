@@ -25,9 +25,9 @@ final class StripeSlabs {
   // next to serve.
   //
   // No more slots are retained, of all stripes together, than may be spare. Slabs beyond that leave
-  // the stripe as above, the one that was retained longest first. No slab is out of reach: a stripe
-  // that needs a slab and finds none free takes one that is retained for another stripe, before a
-  // new one is reserved.
+  // the stripe as above, the one that was retained longest first. Every slab can be reached: a
+  // stripe that needs a slab and finds none free takes one that is retained for another stripe,
+  // before a new one is reserved.
 
   private static final Slab[] NONE = {};
 
@@ -113,7 +113,7 @@ final class StripeSlabs {
     int most = 0;
     for (int i = 1; i < its.length; i++) {
       int ready = its[i].readyBlocks();
-      // Of two the one that was retained longer.
+      // If two have as many, the one that was retained longer.
       if (ready > 0 && ready >= most) {
         readiest = its[i];
         most = ready;
