@@ -32,10 +32,9 @@ final class LeakDetector implements PoolObserver {
   // allocations are not watched share no counter. Watched allocations are in a map in the order of
   // their allocation, under a lock; a ticket is its number there, 0 if it is not watched.
   //
-  // When a step ends, what it has left is looked for again when so many further steps have ended:
-  // such steps wait in a queue, which the ends of steps themselves move on. Age is checked then
-  // too, from the oldest on, and on request. There is no thread of its own: an unused pool leaks
-  // nothing.
+  // When a step ends, memory that it left is checked again after so many further steps have ended:
+  // such steps wait in a queue, which the ends of steps advance. Age is checked then too, from the
+  // oldest on, and on request. There is no thread of its own: an unused pool leaks nothing.
   //
   // No leak is reported twice, and the listener is not called under the lock.
 
@@ -277,7 +276,7 @@ final class LeakDetector implements PoolObserver {
       try {
         listener.accept(leak);
       } catch (Throwable e) {
-        // The others are told all the same.
+        // The other listeners are told nevertheless.
         LOGGER.log(Level.WARNING, "the listener of leaks failed", e);
       }
     }

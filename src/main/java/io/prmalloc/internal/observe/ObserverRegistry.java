@@ -27,15 +27,15 @@ import java.util.function.Supplier;
  */
 public final class ObserverRegistry {
 
-  // Nothing on the fast path asks whether there are observers. Instead that path finds nothing
-  // while there are some (TensorPoolAllocator.allocate, SlabClass.observe), so that every request
-  // comes to SlowPath, where they are told and the block is marked (Block.observe). The mark is
-  // part of the stamp, so a close knows from a number it has in hand whether to tell.
+  // The fast path does not check whether there are observers. Instead it finds nothing while there
+  // are some (TensorPoolAllocator.allocate, SlabClass.observe), so that every request takes
+  // SlowPath, which tells them and marks the block (Block.observe). The mark is part of the stamp,
+  // so a close knows from its stamp whether to tell.
   //
-  //   begins to observe   first the observers are published, then the fast path is closed: who is
-  //                       on it is not observed, and neither is the release of what it took
-  //   ends                first they are taken back, then the way is opened; who was marked before
-  //                       tells those who were told of its allocation
+  //   begins to observe first the observers are published, then the fast path is closed: a request
+  //                       that is on it is not observed, and neither is the release of its memory
+  //   ends                first they are removed, then the fast path is opened; a block that was
+  //                       marked before tells the observers that were told of its allocation
   //
   // A step that is asked for memory itself is served by the shared pool meanwhile (see
   // PlannedSteps.observe); steps that have an arena when an observer is attached keep it to their
@@ -46,7 +46,7 @@ public final class ObserverRegistry {
   /** Closes the fast path, and opens it again. */
   public interface Gate {
     /**
-     * Bars the way, or opens it.
+     * Closes the fast path, or opens it.
      *
      * @param observed whether there are observers
      * @param steps whether there are some that are told of planned steps
@@ -226,7 +226,7 @@ public final class ObserverRegistry {
 
   /** Takes a block outside the pool for a request that is to be planned, and tells of it. */
   public Block takeOutside(long bytes, int alignment, int headerBytes) {
-    // The heap would say so too, but only after it had asked the system for memory.
+    // The heap would refuse it too, but only after it had requested memory from the system.
     checkNotClosed();
     long capacity = bytes + headerBytes + outside.isolation().roomBytes();
     // No plan places what is too large for a buffer.
@@ -279,7 +279,7 @@ public final class ObserverRegistry {
         releaseTracked((Tracked) ticket);
       }
     } catch (Throwable e) {
-      // The block is freed all the same.
+      // The block is freed nevertheless.
       TolerantObserver.failed(e);
     }
   }
@@ -290,7 +290,7 @@ public final class ObserverRegistry {
     }
   }
 
-  /** A step opens, which is one that observers are told of; answers what to do at its end. */
+  /** A step that observers are told of opens; returns the action at its end. */
   private Runnable stepOpened() {
     PoolObserver[] seen = observers;
     if (seen == null) {
