@@ -23,9 +23,9 @@ import java.util.stream.IntStream;
 public final class Rehearsal {
 
   // The packing sees a step's lives largest class first and knows all ends; the pool sees them as
-  // they come. So the pool may lend a large block to a small tensor when the packing had another
-  // one in mind, and then lacks it: in the reference 1 to 5 % of the allocations of an exactly
-  // repeating step miss.
+  // they come. So the pool may lend a large block to a small tensor that the packing put elsewhere,
+  // and then lacks it: in the reference 1 to 5 % of the allocations of an exactly repeating step
+  // miss.
   //
   // A rehearsal is a simulation with counters for blocks (which of several equal chunks is taken
   // makes no difference). If an allocation finds no block, its bin gets one block more at once. An
