@@ -161,7 +161,7 @@ public final class DrainingPlans {
     free(all, 0);
   }
 
-  /** From this one on, whatever is thrown on the way. Takes no heap. */
+  /** Frees this one and those after it, even if one throws. Takes no heap. */
   private static void free(List<BinTable> all, int first) {
     for (int i = first; i < all.size(); i++) {
       boolean done = false;
@@ -205,7 +205,7 @@ public final class DrainingPlans {
   /**
    * Bytes of the arenas that are still there. Threading: any thread.
    *
-   * @param serving as of {@link #addTo}
+   * @param serving as in {@link #addTo}
    */
   public long arenaBytes(BinTable serving) {
     return allBut(serving).mapToLong(BinTable::arenaBytes).sum();

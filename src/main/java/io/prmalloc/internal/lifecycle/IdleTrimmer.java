@@ -31,7 +31,7 @@ public final class IdleTrimmer implements Runnable {
 
   private static final int LOOKS = 4;
 
-  /** What is looked at. */
+  /** The pool that is checked. */
   public interface Target {
     /** A number that changes with every use. */
     long changes();

@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 public final class Maintenance {
 
   // A condition that the fast path of a pool does not check must be found by a periodic check. A
-  // thread of its own would be much for a pool that lives for a moment, so there is one for all; it
-  // is there while some pool is, and holds each by a weak reference: one that was forgotten is not
-  // looked at again.
+  // separate thread would be costly for a pool of short life, so there is one thread for all pools.
+  // It runs while there is a pool, and holds each by a weak reference: a pool that is no longer
+  // referenced is not checked again.
 
   private static final Logger LOGGER = System.getLogger(Maintenance.class.getName());
 
@@ -51,16 +51,16 @@ public final class Maintenance {
     }
   }
 
-  /** Who is looked after. */
+  /** The object of periodic checks. */
   public interface Target {
     /** A short look. */
     void look();
   }
 
-  /** Who sees to it. */
+  /** Starts periodic checks. */
   public interface Starter {
     /**
-     * Begins to look at something, again and again.
+     * Begins to check a target periodically.
      *
      * @param period from one look to the next, more than 0
      * @return what ends it
@@ -148,8 +148,8 @@ public final class Maintenance {
   }
 
   /**
-   * Waits for a thread to end; not if it is null or the calling one, nor if that is interrupted,
-   * which stays so.
+   * Waits for a thread to end, unless it is null or the calling one. If the calling thread is
+   * interrupted, it does not wait and stays interrupted.
    */
   public static void join(Thread thread) {
     if (thread == null || thread == Thread.currentThread()) {

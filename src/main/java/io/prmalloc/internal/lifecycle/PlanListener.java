@@ -9,7 +9,7 @@ public interface PlanListener {
 
   /**
    * A plan is made. Called again, with another plan, only after a call that returned false or
-   * threw: the planner then gives up, and learns anew later.
+   * threw: the planner then ends the attempt, and learns anew later.
    *
    * <p>Threading: the planner's executor.
    *

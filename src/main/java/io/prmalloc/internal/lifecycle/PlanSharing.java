@@ -36,8 +36,8 @@ public final class PlanSharing {
   // reads the store again.
   //
   // The next look is soon if something changed, here or there, and else after twice as long, up to
-  // a bound; a lower one while there is nothing to serve from, or the store is away. Each look sees
-  // to everything anew: a store that lost its plans, since it was restarted, gets them again.
+  // a bound; a lower one while there is nothing to serve from, or the store is away. Each look does
+  // the whole work again: a store that lost its plans in a restart gets them again.
   //
   // A refused plan is not read again before it changes. A value that is not a plan is replaced by
   // the first plan that the pool has: the key has the version of the format, so no other replica
@@ -107,7 +107,7 @@ public final class PlanSharing {
     private final Map<Result, AtomicLong> counts = new EnumMap<>(Result.class);
     private final CountDownLatch looked = new CountDownLatch(1);
 
-    // Of the thread.
+    // Used by the thread only.
     private byte[] digest = {};
     private KeptPlan shared = NOTHING;
     private long served;
@@ -151,7 +151,7 @@ public final class PlanSharing {
 
     /**
      * Waits until it is time, or, after the least time, until the pool has another plan; false if
-     * the pool no longer exists.
+     * sharing was stopped or the pool no longer exists.
      */
     private boolean await(long nanos) throws InterruptedException {
       long start = System.nanoTime();
@@ -335,7 +335,7 @@ public final class PlanSharing {
         synchronized (this) {
           asking = false;
         }
-        // One that came too late is not used.
+        // An interrupt that came too late has no effect.
         Thread.interrupted();
       }
     }

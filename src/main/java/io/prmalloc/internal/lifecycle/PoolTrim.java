@@ -12,21 +12,21 @@ import java.lang.System.Logger.Level;
 /**
  * Gives back the memory that a pool does not use at the moment.
  *
- * <p>Threading: one thread; the pool stays open meanwhile, and others go on using it.
+ * <p>Threading: one thread; the pool stays open meanwhile, and other threads continue to use it.
  */
 public final class PoolTrim {
 
   // Memory that the source takes back as a whole is given back first: unused step arenas, slabs
   // with every slot free, regions of the heap with nothing in use; then the free pages of its other
   // regions. The plan's arena must stay, for its blocks may be asked for at any time and each has
-  // its place; of those that are free the pages go, one block after the other. Every user of a
+  // its place; the pages of free blocks are given back, one block after the other. Every user of a
   // block claims it, so the trimmer claims it too: while its pages are given back, at most one
   // block is unavailable, for the time of a system call.
   //
   // A block that was not used since its pages were given back has none to give. That is known from
   // its count of uses, so a second trim costs no system call and returns 0.
   //
-  // The C library comes last, because it got what direct slabs and arenas were made of.
+  // The C library comes last, because it got the memory of direct slabs and arenas.
 
   private static final Logger LOGGER = System.getLogger(PoolTrim.class.getName());
 

@@ -167,7 +167,7 @@ public final class SwitchOverMemory {
    */
   public BinTable reserve(LifetimePlan plan, int[] blocks, double maxOversize) {
     long bytes = BinTable.chunkBytes(plan, blocks);
-    // Before anything is made of numbers that may have come from anywhere.
+    // Before numbers from an untrusted source are used.
     if (bytes > source.bytesAvailable()) {
       throw SourceBesideHeap.refusal(source, bytes);
     }
@@ -239,7 +239,7 @@ public final class SwitchOverMemory {
   }
 
   /**
-   * Sees to what is left outside; called as soon as the table serves.
+   * Trims memory that is left outside; called as soon as the table serves.
    *
    * @param populate makes the arena resident, if it is still there
    */
@@ -249,7 +249,7 @@ public final class SwitchOverMemory {
   }
 
   /**
-   * Tells of the switch-over; called when the table has what it gets.
+   * Reports the switch-over; called when the table has its memory.
    *
    * @param arenaBytes what the table has by now
    */
