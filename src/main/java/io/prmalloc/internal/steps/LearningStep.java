@@ -62,12 +62,12 @@ public final class LearningStep extends StepMemory {
     life.request = recorder.begin(bytes);
   }
 
-  /** Writes down a request that was served from elsewhere, and how long it is taken to live. */
+  /** Records a request that was served from elsewhere, and how long it is expected to live. */
   void pass(long bytes, int end) {
     recorder.pass(bytes, end);
   }
 
-  /** Writes down that such a request lives longer. */
+  /** Records that such a request lives longer. */
   void extend(int request, int end) {
     recorder.extend(request, end);
   }
@@ -86,7 +86,7 @@ public final class LearningStep extends StepMemory {
     kind.learnt(own ? recording() : null);
   }
 
-  /** What it asked for, or null if that cannot be planned; nothing is written down any more. */
+  /** The recorded requests, or null if they cannot be planned; nothing more is recorded. */
   Recording recording() {
     return recorder.recording(owner.isolation().roomBytes());
   }

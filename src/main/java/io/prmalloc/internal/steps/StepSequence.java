@@ -94,7 +94,7 @@ public final class StepSequence implements Retirable {
   /** Written under the lock. */
   private volatile StepPlan plan;
 
-  /** While so many more steps end, what the heap gave to those without a plan goes back. */
+  /** How many more steps end until the heap memory of steps without a plan is given back. */
   private volatile int stepsToTrim;
 
   /** Whether a plan is being made, or about to be. Written under the lock. */
