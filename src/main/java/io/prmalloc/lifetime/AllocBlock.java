@@ -20,7 +20,7 @@ public final class AllocBlock {
   private final TreeSet<AllocStats> lives =
       new TreeSet<>(Comparator.comparingLong(AllocStats::beginTick));
 
-  // The latest life, kept apart from the set: most questions are about what comes after it.
+  // The latest life, kept apart from the set: most lookups are for lives after it.
   private long lastBeginTick = Long.MAX_VALUE;
   private long lastEndTick = Long.MIN_VALUE;
 
@@ -73,7 +73,7 @@ public final class AllocBlock {
     return Collections.unmodifiableSortedSet(lives);
   }
 
-  /** Drops lives that ended before a tick: nothing that is still to come can meet them. */
+  /** Drops lives that ended before a tick: no later life can overlap them. */
   void forgetBefore(long tick) {
     while (!lives.isEmpty() && lives.first().endTick() < tick) {
       lives.pollFirst();

@@ -10,8 +10,9 @@ import java.util.Arrays;
  */
 final class FirstFitTree {
 
-  // First fit asks the blocks in order, and most say no: a step that holds a thousand tensors of a
-  // class at once asks five hundred blocks per tensor on average. The tree answers for ranges.
+  // First fit checks the blocks in order, and most do not fit: a step that holds a thousand tensors
+  // of a class at once checks five hundred blocks per tensor on average. The tree answers for
+  // ranges.
   //
   // A leaf is a block, known by its latest life [lastBegin, lastEnd]. A node keeps over its leaves
   // the largest lastBegin and the smallest lastEnd. For a life [begin, end]:
@@ -22,7 +23,7 @@ final class FirstFitTree {
   // so nothing below can take it and the range is skipped. That covers what packing does nearly
   // always: lives of one bin come in the order of their ends, so a block's latest life either ended
   // before (a fit) or ends inside the new one (skipped). A block whose latest life lies wholly
-  // after the new one is a "may be", and the block itself is asked.
+  // after the new one is a "may be", and the block itself is checked.
   //
   // An empty block (lastBegin = +inf) is never skipped; an unused leaf (lastBegin = -inf, lastEnd =
   // +inf) always is.

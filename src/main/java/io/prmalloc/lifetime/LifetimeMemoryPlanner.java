@@ -67,13 +67,14 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   private static final int RECENT_STEPS = 16;
   private static final int RECENT_LIVES = 1 << 18;
 
-  // After so many steps without anything to plan it goes to sleep, until there is something.
+  // After so many steps without anything to plan the planner is dormant, until there is something.
   private static final int DORMANT_AFTER = 256;
 
-  // What is kept for a step that may never come.
+  // The most lives that are kept for a step that may never open.
   private static final int MAX_STRAYS = 1 << 18;
 
-  // What is kept of open steps and of closed ones that wait; a million lives are 40 MiB.
+  // The most lives that are kept of open steps and of closed ones that wait; a million lives are 40
+  // MiB.
   private static final int MAX_WAITING_LIVES = 1 << 20;
 
   private static final int NO_ATTEMPT = -1;

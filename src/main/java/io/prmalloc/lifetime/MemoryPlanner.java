@@ -10,9 +10,9 @@ import java.util.function.Supplier;
  *
  * <p>A server wraps each step in {@code try (ScopedMemoryCollector step = planner.collect())}. The
  * allocator that the planner belongs to reports every planned allocation and release. When the plan
- * is ready, its {@link PlanListener} hears of it. Whatever is thrown on the way costs one attempt:
- * the planner logs it, tells it with {@link #failures} and {@link #lastFailure}, and learns anew,
- * after a wait that is twice as long each time.
+ * is ready, its {@link PlanListener} is told. An exception ends one attempt: the planner logs it,
+ * reports it with {@link #failures} and {@link #lastFailure}, and learns anew, after a wait that is
+ * twice as long each time.
  *
  * <p>Modelled on DeepRec's {@code MemoryPlannerBase}. Made by {@link MemoryPlannerFactory}.
  *
@@ -30,7 +30,9 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     CHOOSING,
     /** A plan serves; nothing more is collected. */
     DONE,
-    /** The last attempt failed, {@link #lastFailure} says why; there will be another one. */
+    /**
+     * The last attempt failed, {@link #lastFailure} gives the reason; there will be another one.
+     */
     GAVE_UP,
     /** There will never be a plan. */
     DISABLED
@@ -168,7 +170,7 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
   public abstract void trackFree(Tracked tracked);
 
   /**
-   * Takes a report back: the allocation failed, and is to be as if it had never been asked for.
+   * Withdraws a report: the allocation failed, and counts as never requested.
    *
    * <p>Threading: any thread.
    *

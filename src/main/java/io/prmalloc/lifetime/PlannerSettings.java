@@ -48,7 +48,9 @@ public record PlannerSettings(
   /** The {@link #stopStep} that never comes. */
   public static final int NO_STOP = Integer.MAX_VALUE;
 
-  /** The settings of a process that says nothing: those of the reference. */
+  /**
+   * The settings of a process without properties or environment variables: those of the reference.
+   */
   public static final PlannerSettings DEFAULTS = new PlannerSettings(true, 100, 10, 100, NO_STOP);
 
   private static final String PROPERTY_PREFIX = "prmalloc.";

@@ -24,13 +24,14 @@ import io.prmalloc.internal.block.StepSource;
  * every batch size and length up to the largest. A request that is larger than its place is served
  * by the shared pool, and the plan is raised.
  *
- * <p>What the thread of a step asks the allocator itself for, while the step is the innermost that
- * it has open, comes from the shared pool as long as steps repeat exactly; if their sizes vary it
- * is planned in the same way. Closed by another thread, such a step is over for its own thread too.
+ * <p>Requests of the step's thread to the allocator itself, while the step is the innermost that it
+ * has open, are served by the shared pool as long as steps repeat exactly; if their sizes vary they
+ * are planned in the same way. Closed by another thread, such a step is over for its own thread
+ * too.
  *
  * <p>Closing it twice does nothing the second time. Tensors may outlive the step, and may be
- * released by other threads. A step is best closed by the thread that opened it: closed by another,
- * its arena is given up.
+ * released by other threads. A step is best closed by the thread that opened it: if another thread
+ * closes it, its arena is abandoned.
  *
  * <p>Modelled on DeepRec's {@code ScopedMemoryCollector}, with one difference: there any collector
  * that closes ends the step of every thread; here each ends its own. Planned steps are not in
@@ -253,7 +254,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
       return;
     }
     closed = true;
-    // Whatever one of them throws, the others hear of it too.
+    // If one of them throws, the others are told too.
     try {
       if (memory != null) {
         memory.end();
