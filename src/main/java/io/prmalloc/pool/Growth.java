@@ -10,8 +10,8 @@ import io.prmalloc.internal.lifecycle.Replanner;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Gives blocks of a plan the memory that they lack, and bins that go on missing more blocks, a
- * little at a time.
+ * Gives blocks of a plan the memory that they lack, and gives more blocks to bins that continue to
+ * miss, a few at a time.
  *
  * <p>Threading: any thread.
  */

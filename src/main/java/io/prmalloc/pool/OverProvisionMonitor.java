@@ -42,7 +42,7 @@ final class OverProvisionMonitor {
 
   private static final int MAX_DOUBLINGS = 8;
 
-  /** After so many waits without a reason to act, the next is half as long. */
+  /** After so many waits without a reason to act, the next wait is half as long. */
   private static final int QUIET_WAITS = 8;
 
   /** Idle memory counts if one of so many requests found no block, in two waits in a row. */

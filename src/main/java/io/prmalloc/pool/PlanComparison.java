@@ -30,8 +30,8 @@ import java.util.List;
 public final class PlanComparison {
 
   // On paper: the step is learnt as in warm-up, each plan is rehearsed, and the step is run through
-  // it once more. A rehearsal says which bin serves a request; which of the bin's blocks it is
-  // makes no difference, so the one is drawn that was freed last, as on the pool's stacks.
+  // it once more. A rehearsal decides which bin serves a request. The choice among the bin's blocks
+  // makes no difference, so the one that was freed last is drawn, as on the pool's stacks.
 
   /**
    * A plan.

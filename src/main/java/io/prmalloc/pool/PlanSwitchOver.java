@@ -33,7 +33,7 @@ final class PlanSwitchOver {
   private final Chooser chooser;
   private final double maxOversize;
 
-  /** What competes. */
+  /** The policies that compete. */
   private volatile PoolPolicies policies;
 
   PlanSwitchOver(

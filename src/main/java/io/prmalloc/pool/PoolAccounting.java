@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 final class PoolAccounting {
 
   // Nothing is recorded when memory is allocated or freed: blocks count their own uses, and know
-  // the bytes of the current one. So every answer is a walk over the blocks, or a look at one.
+  // the bytes of the current one. So every query walks over the blocks, or reads one.
   //
   // One moment. A walk takes time, and blocks move meanwhile. Every block's state is a counter that
   // grows with each change, and so does their sum. So if two walks find the same sum, nothing
@@ -37,7 +37,7 @@ final class PoolAccounting {
   // true at some moment within the walk, and peaks are still not less than the values that they are
   // peaks of.
   //
-  // Clearing. The counts of uses go on for ever, so what they were at the clearing is subtracted.
+  // Clearing. The counts of uses are never reset, so their values at the clearing are subtracted.
   //
   // Ids. An allocation gets its number when it is first asked for, from the same sequence as the
   // allocations outside the pool, which get theirs at once because they are counted anyway.

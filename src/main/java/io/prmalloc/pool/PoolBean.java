@@ -29,7 +29,7 @@ final class PoolBean extends StandardMBean implements TensorPoolMXBean {
 
   private static final Logger LOGGER = System.getLogger(PoolBean.class.getName());
 
-  /** Of attributes and operations, by name. */
+  /** Descriptions of attributes and operations, by name. */
   private static final Map<String, String> DESCRIPTIONS =
       Map.ofEntries(
           entry("ReservedBytes", "Bytes that the sub-allocator has from the system"),
@@ -72,7 +72,7 @@ final class PoolBean extends StandardMBean implements TensorPoolMXBean {
   }
 
   /**
-   * Registers a bean, or says in the log why that is not possible.
+   * Registers a bean, or logs why that is not possible.
    *
    * @param wanted its name; if it is taken, it gets a number
    */

@@ -158,7 +158,7 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     stop(0);
   }
 
-  /** From this one on, whatever is thrown on the way. Takes no heap. */
+  /** Ends this one and those after it, even if one throws. Takes no heap. */
   private void stop(int first) {
     try {
       if (first < stops.size()) {

@@ -77,7 +77,7 @@ public final class TensorPoolAllocator implements Allocator {
   //   all the rest   LiveHeap: extents of a few large regions, tracked by the planner while it
   //                  collects
   //
-  // Nothing is counted on the way of a hit: blocks count their own uses.
+  // A hit updates no counter: blocks count their own uses.
   //
   // Whether a request is small is decided by the bytes asked for, its bin by the bytes and the
   // header together. A handle has no header; a raw address has 64 bytes, or as much as its
@@ -375,7 +375,7 @@ public final class TensorPoolAllocator implements Allocator {
     return slowPath.take(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
   }
 
-  /** A block that is at hand, or null; what it does not find is for {@link #takeSlowly}. */
+  /** A block of the fast path, or null; {@link #takeSlowly} serves the request then. */
   PooledBlock takeReady(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (alignment > DEFAULT_ALIGNMENT) {
       return null;
@@ -450,7 +450,7 @@ public final class TensorPoolAllocator implements Allocator {
     return bins;
   }
 
-  /** Lets a plan serve. Under the lifecycle's lock. */
+  /** Puts a plan in force. Under the lifecycle's lock. */
   @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lifecycle's lock only
   void publish(BinTable table) {
     bins = table;
@@ -500,9 +500,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * Collects statistics anew, in the steps to come, for a plan that takes the place of the one that
-   * serves. Happens by itself where requests find no block too often; see {@link
-   * TensorPoolBuilder#replan}.
+   * Collects statistics anew, in the following steps, for a plan that replaces the one that serves.
+   * Happens by itself where requests find no block too often; see {@link TensorPoolBuilder#replan}.
    *
    * <p>Threading: any thread.
    *
@@ -518,8 +517,8 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   /**
-   * All that the pool tells of itself. Costs a few walks over its blocks. Threading: any thread,
-   * also when the pool is closed.
+   * All that the pool reports about itself. Costs a few walks over its blocks. Threading: any
+   * thread, also when the pool is closed.
    */
   public PoolSnapshot snapshot() {
     return accounting.snapshot(
@@ -537,9 +536,9 @@ public final class TensorPoolAllocator implements Allocator {
 
   /**
    * Gives unused memory back: step arenas, empty slabs, free memory of the heap under the plan, the
-   * pages of the plan's free blocks, and memory that the C library keeps. Others go on meanwhile.
-   * Costs some milliseconds, and page faults later; {@code docs/observability.md} and {@link
-   * TensorPoolBuilder#trimAfterIdle}.
+   * pages of the plan's free blocks, and memory that the C library keeps. Other threads continue
+   * meanwhile. Costs some milliseconds, and page faults later; {@code docs/observability.md} and
+   * {@link TensorPoolBuilder#trimAfterIdle}.
    *
    * <p>Threading: any thread.
    *
@@ -627,7 +626,7 @@ public final class TensorPoolAllocator implements Allocator {
 
   /**
    * Gives every byte back to the system although some may be in use. Handles that are still open
-   * are closed from then on; to use a buffer or an address that came from here is undefined.
+   * are closed from then on; the use of a buffer or an address from this pool is undefined.
    *
    * <p>Threading: any thread, after the last use of the memory.
    *

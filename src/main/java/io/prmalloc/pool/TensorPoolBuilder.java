@@ -132,7 +132,7 @@ public final class TensorPoolBuilder {
     return policies != null ? policies : PoolPolicies.fromProperty();
   }
 
-  /** What to start with. */
+  /** The plan to start with. */
   Optional<KeptPlan> kept() {
     if (kept == null) {
       kept = keptByProperty();
@@ -171,7 +171,7 @@ public final class TensorPoolBuilder {
     }
   }
 
-  /** Says why a pool that was to start with a plan, if it is usable, starts without. */
+  /** Logs why a pool that was to start with a usable plan starts without one. */
   static void logCold(Throwable reason) {
     LOGGER.log(Level.WARNING, "no plan to start with, so the pool starts cold: " + reason);
   }
@@ -315,7 +315,7 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Whether the shared plan may change: a few blocks more where requests go on missing, and another
+   * Whether the shared plan may change: a few more blocks if requests continue to miss, and another
    * plan, from new statistics, when at least 2 of 100 find no block, three times in a row over 128
    * such; default true. Needs {@link TensorPoolAllocator#collect steps}, as warm-up does.
    *
@@ -327,10 +327,10 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Statistics are also collected anew when a part of the shared arena was of no use for so long,
-   * while the pool was used; a plan of fewer bytes then takes over. Waits become longer if it is in
-   * vain, or the pool has to grow again. Slabs of small blocks that were unused for so long are
-   * given back too. Default a minute, zero for never.
+   * Statistics are also collected anew when a part of the shared arena was unused for so long while
+   * the pool was in use; a plan of fewer bytes then takes over. Waits become longer if there is no
+   * smaller plan, or if the pool has to grow again. Slabs of small blocks that were unused for so
+   * long are given back too. Default a minute, zero for never.
    *
    * <p>Threading: not safe.
    *
@@ -369,7 +369,7 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * After how long an arena that no step wanted is given back, or up to an eighth longer; default a
+   * After how long an arena that no step used is given back, or up to an eighth longer; default a
    * minute; with zero it is looked for when steps end. {@link TensorPoolAllocator#trimSteps} does
    * it at once.
    *
@@ -410,7 +410,7 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * Lets the pool {@link TensorPoolAllocator#trim trim} itself when nothing was taken or given back
+   * Lets the pool {@link TensorPoolAllocator#trim trim} itself when nothing was allocated or freed
    * for so long, or up to a quarter longer; once, until it is used again. Default never. A daemon
    * thread does this; it ends when the pool is closed or is no longer referenced.
    *
@@ -457,9 +457,8 @@ public final class TensorPoolBuilder {
    * property {@code prmalloc.plan} names, read as {@link #plan(Path)} does, or as {@link
    * #planIfUsable} does if {@code prmalloc.planIfUsable} is {@code true}; else nothing.
    *
-   * <p>The plan is not trusted to be one for this pool's traffic: a step that asks for something
-   * else departs, requests without a block go elsewhere, and steps that depart too often are learnt
-   * anew.
+   * <p>The plan need not fit this pool's traffic: a step with other requests departs, requests
+   * without a block are served from elsewhere, and steps that depart too often are learnt anew.
    *
    * <p>Threading: not safe.
    */
@@ -501,8 +500,9 @@ public final class TensorPoolBuilder {
    * steps than what is there, or the same in less memory. {@link #build} waits for the first look,
    * but for five seconds at most. Default no store.
    *
-   * <p>A plan that is refused, for it is none or there is no memory for it, is a warning, and the
-   * pool learns as usual; so is a store that is away. No request waits for the store.
+   * <p>A plan that is refused, since it is not valid or there is no memory for it, gives a warning,
+   * and the pool learns as usual; so does a store that is unavailable. No request waits for the
+   * store.
    *
    * <p>Threading: not safe.
    *

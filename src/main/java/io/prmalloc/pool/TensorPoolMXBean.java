@@ -3,7 +3,7 @@ package io.prmalloc.pool;
 import java.util.SortedMap;
 
 /**
- * What JMX shows of a pool. The JVM's own beans know nothing of mapped memory, nor which direct
+ * The JMX view of a pool. The JVM's own beans know nothing of mapped memory, nor which direct
  * memory is a pool's.
  *
  * <p>Registered by a pool that is built with {@link TensorPoolBuilder#jmx}, as {@code
