@@ -66,11 +66,12 @@ public final class LiveHeap implements Retirable {
   // shards, and a thread is served from its own shard. A freed block returns to its region,
   // whichever thread frees it. A shard that finds nothing
   //
-  //   1. adopts the smallest region of another shard that is free as a whole: larger ones may go,
+  //   1. adopts the smallest region of another shard that is free as a whole: larger ones may be
+  //   given back,
   //   2. is served from another shard, where the heap as a whole has more idle than in use,
   //   3. reserves a region; where that is refused, one that is no larger than the request; then
-  //      empty regions go back to the sub-allocator and it is tried again; then other shards are
-  //      asked; and only then the request is refused.
+  //      empty regions are given back to the sub-allocator and it tries again; then it tries other
+  //      shards; only then the request is refused.
   //
   // So two threads soon have regions of their own, and one thread after the other shares them.
   //
@@ -169,7 +170,7 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * Says how to make room where a region is needed and a limit that is known leaves none.
+   * Sets the action that makes room when a region is needed and a known limit leaves no room.
    *
    * @param way gets the bytes that are missing; called without a lock
    */
@@ -390,7 +391,7 @@ public final class LiveHeap implements Retirable {
     }
   }
 
-  /** Bytes of a region for a request, and for others to come. */
+  /** Bytes of a region for a request, and for later ones. */
   private long sizeOfNext(HeapShard shard, long least) {
     boolean resident = source.isResident();
     long held = shard.heldBytes();
@@ -719,8 +720,8 @@ public final class LiveHeap implements Retirable {
   // Giving memory back.
 
   /**
-   * Lets time go on by one tick, and gives back what was not in use for so many. One thread at a
-   * time.
+   * Advances time by one tick, and gives back pages that were not in use for so many ticks. One
+   * thread at a time.
    */
   @SuppressWarnings("NonAtomicVolatileUpdate") // the pool's maintenance is one thread
   public long purge(int ticks) {
@@ -1045,7 +1046,7 @@ public final class LiveHeap implements Retirable {
     }
   }
 
-  /** Lets {@link #stats} begin anew: no allocations, peaks of what there is now. */
+  /** Resets {@link #stats}: no allocations, peaks of the current values. */
   public void clearStats() {
     lockAll();
     try {
