@@ -192,7 +192,8 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: the maker publishes the block safely.
    *
-   * @param confinement says which thread; {@link #onFreed} of a confined block is never called
+   * @param confinement the thread that takes it; {@link #onFreed} of a confined block is never
+   *     called
    * @param isolation if there is any, the block is not confined
    */
   protected Block(
@@ -397,7 +398,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Lets the block lie elsewhere. Threading: the thread that has it alone, while it is free.
+   * Moves the block to another place. Threading: the thread that has it alone, while it is free.
    *
    * @param start {@link #startAddress}, 0 if addresses were not asked for yet
    */
@@ -484,7 +485,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Bytes asked for in the current or last use. Threading: exact for the holder of the use, else a
+   * Requested bytes of the current or last use. Threading: exact for the holder of the use, else a
    * guess.
    */
   public final int sizeBytes() {
@@ -497,7 +498,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Bytes asked for if the block is allocated, else 0; of one moment.
+   * Requested bytes if the block is allocated, else 0; of one moment.
    *
    * <p>Threading: any thread.
    */
@@ -515,7 +516,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Bytes asked for in the use with this stamp, or −1 if that is not the current one. If it is,
+   * Requested bytes of the use with this stamp, or −1 if that is not the current one. If it is,
    * what the caller read of the block since it asked for the stamp was of that use too.
    *
    * <p>Threading: any thread.
@@ -528,13 +529,13 @@ public abstract class Block extends CacheLinePadding {
     return isAllocated(stamp) && (long) STATE.getOpaque(this) == stamp ? bytes : -1;
   }
 
-  /** The most bytes ever asked for in a use. Threading: any thread, within a use or so. */
+  /** The most requested bytes of any use. Threading: any thread, within a use or so. */
   public final int largestBytes() {
     return uses() > usesCleared ? Math.max(largestBefore, sizeBytes()) : largestBefore;
   }
 
   /**
-   * Lets {@link #largestBytes} begin anew with the next use.
+   * Resets {@link #largestBytes}, from the next use on.
    *
    * <p>Threading: any thread; a use that begins at the same moment may be forgotten.
    */
@@ -780,8 +781,8 @@ public abstract class Block extends CacheLinePadding {
     }
   }
 
-  // How a use ends. Each question that was never answered with "no" is fifty bytes of machine code
-  // on the way of every handle (see NoInline), so the first one is the one that most uses need.
+  // How a use ends. Each check that never failed is fifty bytes of machine code in the path of
+  // every handle (see NoInline), so the first one is the one that most uses need.
 
   /** Ends the use with this stamp; false, and nothing has changed, if it is not the current one. */
   private boolean end(long stamp) {

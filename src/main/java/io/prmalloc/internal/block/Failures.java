@@ -21,7 +21,7 @@ public final class Failures {
     return first;
   }
 
-  /** Throws a failure as it is; does nothing for null. Checked exceptions do not come here. */
+  /** Throws a failure as it is; does nothing for null. Checked exceptions do not occur here. */
   public static void throwIfAny(Throwable failure) {
     if (failure instanceof RuntimeException exception) {
       throw exception;

@@ -140,7 +140,7 @@ public final class HeaderDescriptor {
     return get(memory, user - FULL_BYTES, address, USER_ADDRESS_OFFSET) == userAddress;
   }
 
-  /** Whether all fields are right; one question, and not eight, on the way of every address. */
+  /** Whether all fields are right; one branch instead of eight in the path of every address. */
   private static boolean isFull(
       ByteBuffer memory,
       int at,

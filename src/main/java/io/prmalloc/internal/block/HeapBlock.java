@@ -13,9 +13,9 @@ import io.prmalloc.MemoryRegion;
  */
 public final class HeapBlock extends Block {
 
-  // One class for all of these and no subclass for each, because Block.close calls onFreed on the
-  // way of every handle: the JIT inlines such a call for two classes, this one and the pool's, and
-  // not for three. A server that tracks or logs now and then must not slow its pool down.
+  // One class for all of these and no subclass for each, because Block.close calls onFreed for
+  // every handle: the JIT inlines such a call for two classes, this one and the pool's, and not for
+  // three. A server that tracks or logs now and then must not slow its pool down.
 
   /** Told of a block that was closed. */
   @FunctionalInterface

@@ -25,10 +25,7 @@ public interface PoolObserver {
    */
   void released(long ticket);
 
-  /**
-   * Whether this is to be told of what steps ask for themselves; those get shared memory then and
-   * no arena.
-   */
+  /** Whether this is told of requests to steps; steps get shared memory then and no arena. */
   default boolean seesSteps() {
     return true;
   }

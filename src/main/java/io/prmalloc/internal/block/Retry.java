@@ -8,7 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The attempts of one request with attributes: waits for memory, and tries again, as these say.
+ * The attempts of one request with attributes, which control the wait for memory and the further
+ * attempts.
  *
  * <p>Threading: one thread.
  */

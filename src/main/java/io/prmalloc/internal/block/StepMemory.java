@@ -154,8 +154,8 @@ public abstract class StepMemory extends Confinement {
   }
 
   /**
-   * Lets the next request be the first. Threading: the owner, or the thread that is about to become
-   * it.
+   * Makes the next request the first one of the plan. Threading: the owner, or the thread that is
+   * about to become it.
    */
   protected final void restart() {
     next = 0;

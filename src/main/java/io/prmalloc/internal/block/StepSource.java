@@ -12,7 +12,7 @@ public interface StepSource {
    *
    * <p>Threading: any thread.
    *
-   * @param key what the user says of the step's shape, or null
+   * @param key the user's key of the step's shape, or null
    * @return run once, by the thread that closes the step; null for nothing
    */
   default Runnable opened(Object key) {
@@ -24,7 +24,7 @@ public interface StepSource {
    *
    * <p>Threading: any thread; the calling thread owns the memory from then on.
    *
-   * @param key what the user says of the step's shape, or null
+   * @param key the user's key of the step's shape, or null
    * @param firstBytes the size of that request, not checked yet
    */
   StepMemory lease(Object key, long firstBytes);

@@ -14,9 +14,9 @@ import org.agrona.UnsafeApi;
  * one executor are, have numbers in a row and so stripes of their own as far as there are enough.
  *
  * <p>Of virtual threads only those run that have a carrier, and there are as many carriers as
- * processors. So it is the carriers that are divided: by its own number every virtual thread that
- * runs would meet others of its stripe on other processors, the more of them the larger the server.
- * The JVM shows carriers only with the flag that Agrona needs, {@link
+ * processors. So the carriers are divided: by their own numbers, running virtual threads would
+ * share a stripe with others on other processors, with more of them the larger the server is. The
+ * JVM shows carriers only with the flag that Agrona needs, {@link
  * io.prmalloc.internal.os.AgronaAccess#FLAG}; without it, virtual threads go by their own numbers.
  *
  * <p>Threading: immutable.
@@ -94,7 +94,7 @@ public final class Stripes {
     }
   }
 
-  /** The stripe so many places after another, in a circle. */
+  /** The stripe that is so many places after another, cyclically. */
   public int after(int stripe, int places) {
     return (stripe + places) & mask;
   }
