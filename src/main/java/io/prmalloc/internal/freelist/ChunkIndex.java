@@ -17,8 +17,8 @@ public final class ChunkIndex extends FreeIndex {
 
   // The thread that made the pool may never use it. So in the beginning no stripe has anything, and
   // the first thread gets all; or each of several gets its share, if the plan has as many for each.
-  // Then none ever looks at what another one has, and finds its own in few words. Shares that no
-  // stripe has taken serve stripes that would find no other block.
+  // Then no stripe reads the words of another one, and each finds its blocks in few words. Shares
+  // that no stripe has taken serve stripes that would find no other block.
   //
   // A thread that finds nothing noted for its own stripe looks at the other stripes' words before
   // it borrows further: no block is stranded with a thread that is idle. The block that it gets
@@ -26,8 +26,8 @@ public final class ChunkIndex extends FreeIndex {
   // steps need.
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
-  // is noted for another one, perhaps of a thread that is idle. One such loan makes others, and in
-  // the end a large request finds nothing, in every step. So a thread that misses some requests
+  // is noted for another one, perhaps of a thread that is idle. One such loan causes others, and
+  // finally a large request finds no block, in every step. So a thread that misses some requests
   // gets the blocks that were noted for other stripes each time: they are not needed there. All
   // that is noted at one time would be too much: others that work would have nothing, and miss in
   // their turn.

@@ -185,7 +185,7 @@ public class FreeIndex {
     }
   }
 
-  /** Lets a stripe look first at its words of a share, for every size class. */
+  /** Makes a stripe search its words of a share first, for every size class. */
   final void lookAtShare(int stripe, int share) {
     for (int sizeClass = 0; sizeClass < masks.length; sizeClass++) {
       if (masks[sizeClass] != 0) {
@@ -278,7 +278,7 @@ public class FreeIndex {
     }
   }
 
-  /** Out of line, or there would be too much code on the way of every close: see NoInline. */
+  /** Out of line, or every close would have too much code: see NoInline. */
   private void noteRemote(int at, long bit, int depth) {
     if (depth > 0) {
       noteRemote(at, bit, depth - 1);
@@ -357,8 +357,8 @@ public class FreeIndex {
   }
 
   /**
-   * Claims one of some blocks that are noted for a stripe, and lets it belong to the caller's; or
-   * gives null.
+   * Claims one of some blocks that are noted for a stripe, and moves it to the caller's; or returns
+   * null.
    */
   final PooledBlock takeFrom(int stripe, int word, long some) {
     int at = at(word, stripe & laneMask);
@@ -373,7 +373,7 @@ public class FreeIndex {
     return null;
   }
 
-  /** Lets some blocks belong to the caller's stripe, which are noted for another one. */
+  /** Moves some blocks that are noted for another stripe to the caller's. */
   final void moveFrom(int stripe, int word, long some) {
     int at = at(word, stripe & laneMask);
     forget(at, some);

@@ -39,7 +39,7 @@ final class InitialPartition {
    * @param further whether it may get one more than its first
    */
   int next(int stripe, boolean further) {
-    // Asked first, so that the number does not run over.
+    // Checked first, so that the number does not overflow.
     if ((has[stripe] && !further) || given.get() >= count) {
       return NONE;
     }

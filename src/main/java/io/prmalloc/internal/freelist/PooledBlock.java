@@ -9,7 +9,7 @@ import io.prmalloc.internal.block.TolerantObserver;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
-/** A chunk of the arena or a slot of a slab; a bit tells when it is free. */
+/** A chunk of the arena or a slot of a slab; a bit notes when it is free. */
 public final class PooledBlock extends Block {
 
   // One class for both, so that the call in Block.close has few receivers and is inlined.
