@@ -315,7 +315,7 @@ final class SlabClass implements Retirable {
   /** As many as the first slabs have, or a multiple. */
   private int slotsOfNext() {
     long exhausted = allSlots - byStripe.servingSlots();
-    // Not larger than what may be spare, or it would come and go.
+    // Not larger than the spare slots, or it would be made and given back repeatedly.
     long most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
     int slots = leastSlots;
     while (2L * slots <= most) {
@@ -491,7 +491,7 @@ final class SlabClass implements Retirable {
     }
   }
 
-  /** Lets the peak and the largest uses begin anew. */
+  /** Resets the peak and the largest uses. */
   void clearPeak() {
     lock.lock();
     try {

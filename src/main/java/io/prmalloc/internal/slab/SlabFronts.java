@@ -57,7 +57,7 @@ public final class SlabFronts {
     return front(SizeClasses.classOf(bytes));
   }
 
-  /** {@link Stripes#current}, without the way there. */
+  /** {@link Stripes#current}, without the call. */
   private int stripe() {
     return Stripes.callerNumber() & stripeMask;
   }
@@ -66,7 +66,9 @@ public final class SlabFronts {
     return (stripe << CLASSES_SHIFT) | sizeClass;
   }
 
-  /** Lets a slab serve a class for a stripe by its front, or none by {@link FreeIndex#NONE}. */
+  /**
+   * Sets the front of the slab that serves a class for a stripe; {@link FreeIndex#NONE} for none.
+   */
   void set(int stripe, int sizeClass, FreeIndex front) {
     FRONT.setRelease(fronts, at(stripe, sizeClass), front);
   }

@@ -18,10 +18,10 @@ import java.util.Arrays;
 public final class SmallBlocks implements Retirable {
 
   // Two threads of one stripe take the lines of its slabs from each other: with four stripes for
-  // eight threads on two processors a pair took a quarter more. But every stripe that asks for a
-  // size keeps a slab of it, and one whose slab is exhausted asks all others before there is a new
-  // one. So there may be fewer than for the chunks of an arena (Stripes.many), of which a stripe
-  // keeps no more than it last used.
+  // eight threads on two processors a pair took a quarter more. But every stripe with requests of a
+  // size keeps a slab of it, and a stripe whose slab is exhausted searches all others before a new
+  // one is made. So there may be fewer than for the chunks of an arena (Stripes.many), of which a
+  // stripe keeps no more than it last used.
   private static final int LEAST_STRIPES = 8;
 
   private static final int MOST_STRIPES = 16;
@@ -76,7 +76,7 @@ public final class SmallBlocks implements Retirable {
     return block != null ? block : slots.allocateFromNext();
   }
 
-  /** Lets {@link #take} find nothing, or again what it can. One thread at a time. */
+  /** Makes {@link #take} find nothing, or search again. One thread at a time. */
   public void observe(boolean observed) {
     for (SlabClass slabClass : classes) {
       slabClass.observe(observed);
@@ -129,7 +129,7 @@ public final class SmallBlocks implements Retirable {
     }
   }
 
-  /** Lets the peaks and the largest uses begin anew. */
+  /** Resets the peaks and the largest uses. */
   public void clearPeaks() {
     for (SlabClass slabClass : classes) {
       slabClass.clearPeak();

@@ -123,7 +123,7 @@ final class StripeSlabs {
   }
 
   /**
-   * Lets a slab serve that is retained for a stripe or is no stripe's. The one that served is
+   * Makes a slab serve that is retained for a stripe or has no stripe. The one that served is
    * retained if it may be.
    *
    * @return which slabs are no longer the stripe's
@@ -158,8 +158,8 @@ final class StripeSlabs {
   }
 
   /**
-   * Takes a slot of a stripe's slabs, of which no bit tells, or one of another stripe's slabs; or
-   * gives null.
+   * Takes a slot of a stripe's slabs that no bit notes, or one of another stripe's slabs; or
+   * returns null.
    */
   PooledBlock takeFromAny(int stripe) {
     // Its own first. If two threads of a stripe lost bits, each would soon use other stripes'
