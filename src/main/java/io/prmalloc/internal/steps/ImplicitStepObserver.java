@@ -4,8 +4,7 @@ import io.prmalloc.internal.block.PoolObserver;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records what threads ask the pool for while they have a step open from which something is to be
- * learnt.
+ * Records requests of threads to the pool while they have a step open that is to be learnt.
  *
  * <p>Threading: any thread.
  */
@@ -66,7 +65,7 @@ final class ImplicitStepObserver implements PoolObserver {
     try {
       return recorder.begin(bytes);
     } catch (OutOfMemoryError noHeap) {
-      // The request is served all the same, and what is recorded of the step is worth nothing.
+      // The request is still served, and the recording of the step is not used.
       foreign = ImplicitSteps.MAX_FOREIGN_REQUESTS;
       return -1;
     }

@@ -18,23 +18,23 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ImplicitSteps {
 
-  // Nothing on the pool's fast path asks whether a thread has a step open. So the fast path is
+  // The pool's fast path does not check whether a thread has a step open. So the fast path is
   // closed while such a check is needed, and every request takes SlowPath:
   //
-  //   learning   as long as a step is open that is to be recorded, an ImplicitStepObserver hears
-  //              of the requests, which the pool serves as ever. It is attached when the step
-  //              opens and detached when the last of them closes, so a pool whose next step never
-  //              comes is as quick as before.
+  //   learning   as long as a step is open that is to be recorded, an ImplicitStepObserver is told
+  //              of the requests, which the pool serves as usual. It is attached when the step
+  //              opens and detached when the last of them closes, so a pool without further steps
+  //              is as quick as before.
   //   serving    as long as some kind has a plan. Steps that open are found by their thread, and
-  //              lease an arena of their kind with their first request. Further kinds are learnt as
-  //              steps are that are asked for memory themselves, by LearningStep.
-  //   neither    a step costs the look at one field.
+  //              lease an arena of their kind with their first request. Further kinds are learnt by
+  //              LearningStep, like steps that are asked for memory themselves.
+  //   neither    a step costs the read of one field.
   //
-  // Learning begins with the pool, and anew when the plan of the pool no longer is one for the
-  // traffic (see Replanner). It ends when no kind is left that learns, when the pool has a plan
-  // before that, or when so many steps were recorded; a step that asked for nothing counts for
-  // several. Only kinds whose sizes vary get plans (see KeyedSteps), so what repeats exactly is
-  // served by the pool's plan.
+  // Learning begins with the pool, and begins again when the plan of the pool no longer fits the
+  // traffic (see Replanner). It ends when no kind learns any more, when the pool has a plan before
+  // that, or when so many steps were recorded; a step without requests counts for several. Only
+  // kinds whose sizes vary get plans (see KeyedSteps), so what repeats exactly is served by the
+  // pool's plan.
   //
   // The state of the kinds decides what is to be done. A thread that changes that state notes the
   // change, and then tries to adjust under the pool's lifecycle lock. No thread waits for that
@@ -43,7 +43,7 @@ public final class ImplicitSteps {
   /** So many steps are recorded, of all kinds together, before learning ends in any case. */
   public static final int MAX_RECORDED_STEPS = 8 * KeyedSteps.MAX_LEARNING_STEPS;
 
-  /** A step that cannot be planned, since it asked for nothing, say, counts for so many. */
+  /** A step that cannot be planned, for instance one without requests, counts for so many. */
   private static final int WEIGHT_OF_NONE = 8;
 
   /**
@@ -111,7 +111,8 @@ public final class ImplicitSteps {
       if (leased == null) {
         leased = asked ? null : lease(bytes);
       }
-      // Whether it is closed is asked last: what another thread has ended may still be seen here.
+      // Whether it is closed is checked last: a step that another thread has ended may still be
+      // visible here.
       return leased != null && leased.isMine() && !closed ? leased : null;
     }
 
@@ -294,7 +295,7 @@ public final class ImplicitSteps {
   }
 
   private void recorded(Open step) {
-    // First, for it is to be done whatever becomes of the rest.
+    // First, for it must be done even if the rest fails.
     recording.decrementAndGet();
     noteChange();
     boolean whole = step.thread == Thread.currentThread() && isStillObserved(step.attachment);
@@ -335,7 +336,7 @@ public final class ImplicitSteps {
     try {
       return memory == null ? null : memory.take(bytes);
     } catch (OutOfNativeMemoryException refused) {
-      // The pool may find some, and says what is to be said if not.
+      // The pool may find some, and throws if not.
       return null;
     }
   }
@@ -366,7 +367,7 @@ public final class ImplicitSteps {
     return step == null || step.closed || step.recorder == null ? null : step;
   }
 
-  /** Ends learning, if so many requests had to take the longer way for nothing. */
+  /** Ends learning, if so many requests took the slow path in vain. */
   void foreignRequests(int since) {
     if (recording.get() == 0) {
       changed();
@@ -415,7 +416,7 @@ public final class ImplicitSteps {
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lifecycle's lock only
   private void adjustNow() {
-    // Before anything is looked at: what changes from here on is looked at again.
+    // Before anything is read: changes from here on lead to another adjustment.
     changed = false;
     boolean done = false;
     try {

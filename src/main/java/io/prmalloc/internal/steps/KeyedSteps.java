@@ -22,12 +22,12 @@ import java.util.function.Predicate;
  */
 public final class KeyedSteps implements Retirable {
 
-  // LEARNING   each step writes down its requests and is served by blocks of its own. It is taken
-  //            into the structure that is the same but for the sizes (see StepSequence), or is a
-  //            structure of its own. A structure that REPEATS steps had is planned. Learning ends
-  //            when it has a plan, and as many steps in a row as there were structures meanwhile
-  //            had one that so many steps had: so two models that take turns are both learnt.
-  //            If there are plans already, it needs one more.
+  // LEARNING   each step writes down its requests and is served by blocks of its own. It is added
+  //            to the structure that is the same apart from the sizes (see StepSequence), or
+  //            becomes a structure of its own. A structure that REPEATS steps had is planned.
+  //            Learning ends when it has a plan, and as many steps in a row as there were
+  //            structures meanwhile had a structure that REPEATS steps had: so two models that take
+  //            turns are both learnt. If there are plans already, it needs one more.
   // PLANNED    a step leases an arena of the structure that it is expected to have.
   // SHARED     steps are served by the shared pool, and nothing is written down. After a while
   //            they are learnt again; each time that was in vain, it takes twice as long.
@@ -36,15 +36,15 @@ public final class KeyedSteps implements Retirable {
   // that is not known. The plans that are there stay.
   //
   // Steps whose thread asks the pool (see ImplicitSteps) are learnt while the pool serves them, and
-  // only structures whose sizes vary are planned: what repeats exactly the pool's own plan serves
-  // better, for it serves those without steps too. The sizes must vary together, too, and the
-  // requests come and go in the same order: where any request may have any size, the envelope is
-  // far larger than a step, and the pool's plan has blocks for each size. As soon as REPEATS steps
-  // in a row were exactly like others before, learning ends, in SHARED. There it stays until it is
-  // to learn anew. When there is a plan, such a kind is like any other.
+  // only structures whose sizes vary are planned: the pool's own plan serves exact repeats better,
+  // for it serves threads without steps too. The sizes must also vary together, and requests and
+  // releases must have the same order: if any request may have any size, the envelope is far larger
+  // than a step, and the pool's plan has blocks for each size. As soon as REPEATS steps in a row
+  // were exactly like others before, learning ends, in SHARED. It stays there until it is told to
+  // learn anew. When there is a plan, such a kind is like any other.
   //
-  // Which structure a step will have is guessed by the size of its first request: it is that of the
-  // last step that had the same and was served as planned, or else that of the latest step.
+  // The structure of a step is predicted from the size of its first request: it is that of the last
+  // step with the same size that was served as planned, or else that of the latest step.
 
   /** So many steps of a structure are learnt before it is planned. */
   public static final int REPEATS = 3;
@@ -237,7 +237,7 @@ public final class KeyedSteps implements Retirable {
     return any(StepSequence::isPlanned);
   }
 
-  /** Whether steps are to be written down for a first plan. */
+  /** Whether steps are to be recorded for a first plan. */
   boolean isLearning() {
     return phase == Phase.LEARNING && !isServing() && !any(StepSequence::isPlanning);
   }
@@ -312,7 +312,7 @@ public final class KeyedSteps implements Retirable {
     return sequence;
   }
 
-  /** Ends learning if there is a plan for what comes, or if it has taken too long. */
+  /** Ends learning if there is a plan for the steps that follow, or if it has taken too long. */
   private synchronized void endLearning() {
     if (phase == Phase.SHARED && plans() > 0) {
       phase = Phase.PLANNED;

@@ -265,7 +265,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     }
   }
 
-  /** The same, but the regions stay: they are wanted again soon, and would be written anew. */
+  /** The same, but the regions stay: they are needed again soon, and would be written anew. */
   void purgeOutside() {
     outside.purgeFree();
   }

@@ -44,14 +44,14 @@ public final class StepArena extends StepMemory implements Retirable {
   // The state is written with release when a step ends and acquired by the compare-and-set of the
   // next lease, so that all plain fields change hands with it.
 
-  // A step that departs, that is, has a request that is not as planned, is watched from there on:
-  // every request comes here and is written down, so that the plan can be raised. It is still
-  // served from the plan where possible, and else by a block that reports its release. For that the
-  // following holds at any time: the block of an allocated tensor was the last to be passed that
-  // has these bytes, or it is one of those that are late. A block is passed when its request is
-  // served from it, or from elsewhere; those that had its bytes before it are checked in both
-  // cases, and if they are allocated they are late. So a request is served if its block is free,
-  // the ones that had its bytes before it are, and no late one has bytes in common with it.
+  // A step departs if a request is not as planned. From there on every request comes here and is
+  // recorded, so that the plan can be raised. It is still served from the plan where possible, and
+  // else by a block that reports its release. For that the following holds at any time: the block
+  // of an allocated tensor was the last to be passed that has these bytes, or it is one of those
+  // that are late. A block is passed when its request is served from it, or from elsewhere; those
+  // that had its bytes before it are checked in both cases, and if they are allocated they are
+  // late. So a request is served if its block is free, the ones that had its bytes before it are,
+  // and no late one has bytes in common with it.
 
   private static final int FREE = 0;
   private static final int LEASED = 1;
@@ -59,11 +59,12 @@ public final class StepArena extends StepMemory implements Retirable {
   private static final int GIVEN_UP = 3;
   private static final int GONE = 4;
 
-  // A step with a request that is larger than its place has the plan raised when it ends, and until
-  // then the heap serves what does not fit: of a step with larger sizes mostly all. The pages of
-  // the arena that no tensor lies in go back to the system at the first such request, so that not
-  // both are in memory. An arena does so once: where its plan is not raised after all, because the
-  // step was quite another, say, the steps after it do not wait for its pages again and again.
+  // If a request of a step is larger than its place, the plan is raised when the step ends. Until
+  // then the heap serves the requests that do not fit: mostly all of a step with larger sizes. The
+  // pages of the arena that no tensor lies in go back to the system at the first such request, so
+  // that not both are in memory. An arena does so once: if its plan is not raised after all, for
+  // instance because the step was a different one, later steps do not wait for its pages
+  // repeatedly.
 
   private static final Logger LOGGER = System.getLogger(StepArena.class.getName());
 
@@ -203,7 +204,7 @@ public final class StepArena extends StepMemory implements Retirable {
    * @throws IllegalStateException if the plan is larger than a region and has no place to cut
    */
   static StepArena reserve(StepSequence sequence, StepPlan plan, SubAllocator source) {
-    // Asked as a whole: else the first regions would be taken although the last cannot be had.
+    // Checked as a whole: else the first regions would be reserved although the last cannot be.
     long bytes = PlanMemory.bytes(plan.offsets());
     if (bytes > source.bytesAvailable()) {
       throw SourceBesideHeap.refusal(source, bytes);
@@ -321,7 +322,7 @@ public final class StepArena extends StepMemory implements Retirable {
     }
   }
 
-  /** Says the size of the first request. Threading: the owner. */
+  /** Sets the size of the first request. Threading: the owner. */
   void begin(long bytes) {
     firstBytes = bytes;
   }
@@ -518,7 +519,7 @@ public final class StepArena extends StepMemory implements Retirable {
     sequence.ended(this, departed, recording);
   }
 
-  /** Whatever is thrown on the way, the next step may have the arena. */
+  /** Even if an exception is thrown, the next step may have the arena. */
   private void endLease(boolean departed) {
     boolean free = false;
     try {

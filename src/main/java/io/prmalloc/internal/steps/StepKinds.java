@@ -104,7 +104,7 @@ public final class StepKinds implements Retirable {
     }
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   Stream<KeyedSteps> all() {
     return Arrays.stream(kinds);
   }

@@ -171,7 +171,7 @@ final class StepPlan {
     return before[request];
   }
 
-  /** The blocks that, if they are free after the last request, say that all are. */
+  /** The blocks that imply, if they are free after the last request, that all are. */
   int[] last() {
     return last;
   }
@@ -269,7 +269,7 @@ final class StepPlan {
       return new Recording(Arrays.copyOf(sizesBytes, most), shorter, roomBytes);
     }
 
-    /** Whether the same was asked for in the same order. */
+    /** Whether the requests have the same sizes in the same order. */
     boolean repeats(Recording other) {
       return Arrays.equals(sizesBytes, other.sizesBytes);
     }

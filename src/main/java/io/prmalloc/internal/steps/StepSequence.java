@@ -29,7 +29,7 @@ public final class StepSequence implements Retirable {
   // is of this structure if the load of both together is at most SAME times that of the one that
   // has the larger: where sizes change together, as those of a model do with its batch, that is 1.
   //
-  // Raising. A request that is larger than its place says that the plan is too low. The plan that
+  // Raising. A request that is larger than its place shows that the plan is too low. The plan that
   // takes over has a load that is larger by GROWTH at least, so the number of plans is logarithmic
   // in the largest load. It is exactly the envelope's if that is larger by so much already, as
   // after a change from one batch size to another; but if sizes changed more often than once they
@@ -37,10 +37,10 @@ public final class StepSequence implements Retirable {
   // eighth are planned anew at once, too; tensors that are released later than planned, and steps
   // that are a bit longer, when DEPARTURES of the last 32 steps departed for such a reason.
   //
-  // Lowering. Blocks know the largest size of their uses. It is read a few times in the time after
-  // which idle arenas go, by a step that ends, and cleared. If in all that time the load of what
-  // was used was less than LOW times that of the plan, it is made anew for what was used. When it
-  // was raised again after that, the next time is twice as long.
+  // Lowering. Blocks know the largest size of their uses. A step that ends reads and clears it, a
+  // few times within the time after which idle arenas are freed. If in all that time the load of
+  // the used sizes was less than LOW times that of the plan, the plan is made anew for the used
+  // sizes. When it was raised again after that, the next time is twice as long.
   //
   // A step leases an arena. If none is free one more is made on the planner's executor, up to a
   // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
@@ -61,7 +61,7 @@ public final class StepSequence implements Retirable {
 
   private static final int MAX_GIVEN_UP = 3;
 
-  /** More steps than run at a time, mostly. */
+  /** Usually more steps than run at a time. */
   private static final int TRIM_STEPS = 32;
 
   /** The wait before a plan is lowered is doubled so often. */
@@ -81,7 +81,7 @@ public final class StepSequence implements Retirable {
   /** Arenas of the plan before, which serve steps that find no arena of this plan. */
   private volatile StepArena[] previous = NO_ARENAS;
 
-  /** Whether a step that ends has to look after more than itself. */
+  /** Whether a step that ends has more to do than to end itself. */
   private volatile boolean troubled;
 
   private volatile long lastIdleLook = System.nanoTime();
@@ -114,7 +114,7 @@ public final class StepSequence implements Retirable {
   private int outcomes;
   private int givenUp;
 
-  /** Whether it serves no more, so that an arena which was on the way must not serve either. */
+  /** Whether it no longer serves, so that an arena that is being made must not serve either. */
   private boolean retired;
 
   private final List<StepArena> leaving = new ArrayList<>();
@@ -165,8 +165,8 @@ public final class StepSequence implements Retirable {
 
   /**
    * Whether a step that found no arena is one of few: there will be one for it. Then it gets blocks
-   * of its own, as one that is learnt; or else the shared pool would make a plan for what it will
-   * not be asked for again.
+   * of its own, like a step that is learnt; else the shared pool would make a plan for requests
+   * that do not come again.
    */
   boolean isGrowing() {
     return isPlanned() && arenas.length < owner.maxArenas() && !owner.isPooling();
@@ -330,7 +330,7 @@ public final class StepSequence implements Retirable {
     StepArena first = null;
     try {
       if (isPlanned()) {
-        // The departed step is over, and what it had must not be in memory beside two arenas.
+        // The departed step is over, and its memory must not stay beside two arenas.
         owner.purgeOutside();
       }
       Recording places = places();
@@ -708,8 +708,8 @@ public final class StepSequence implements Retirable {
   }
 
   /**
-   * A step has ended. If it is the first since there is this plan, its thread has none any more
-   * that began without; when the last of so many ends, no thread has. So their memory is not in
+   * A step has ended. After the first step under this plan, its thread has no step any more that
+   * began without the plan; after the last of so many, no thread has. So their memory is not in
    * use.
    */
   void trimIfDue() {
@@ -757,7 +757,7 @@ public final class StepSequence implements Retirable {
   private synchronized void letIdleLeave(long idleNanos) {
     long now = System.nanoTime();
     lastIdleLook = now;
-    // Leases begin with the first, so the last ones are those that are not wanted.
+    // Leases start with the first arena, so the last ones are the unused ones.
     int kept = arenas.length;
     while (kept > 0
         && now - arenas[kept - 1].lastStepNanos() >= idleNanos
@@ -873,8 +873,8 @@ public final class StepSequence implements Retirable {
   }
 
   /**
-   * Makes sure that no step has an arena and none can be leased, also of those that are on the way,
-   * and nothing of them is in use; else leaves everything as it was.
+   * Ensures that no step has an arena, that none can be leased, arenas that are being made
+   * included, and that no memory of them is in use; else leaves everything as it was.
    */
   @Override
   public synchronized boolean retire() {
