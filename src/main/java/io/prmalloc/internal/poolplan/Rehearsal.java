@@ -371,7 +371,7 @@ public final class Rehearsal {
       passAbsent();
     }
 
-    /** Plays so many events, or those that are left. */
+    /** Runs so many events, or those that are left. */
     void play(int events) {
       for (int i = 0; i < events && !isDone(); i++) {
         eventsPlayed++;
@@ -407,7 +407,7 @@ public final class Rehearsal {
     }
   }
 
-  /** The way of an allocation through {@link BinTable}, with counters for buffers. */
+  /** The path of an allocation through {@link BinTable}, with counters for buffers. */
   private int take(Script script, int life, int stripe) {
     int bin = script.bins[life];
     long alignment = script.alignments[life];

@@ -19,8 +19,8 @@ final class StepCopies {
   private StepCopies() {}
 
   /**
-   * A plan of so many copies, or empty if no two steps ran beside each other or {@link StepPacking}
-   * is not for them.
+   * A plan of so many copies, or empty if no two steps ran at the same time or {@link StepPacking}
+   * does not support them.
    *
    * @param maxOversize as in {@link BinTable#build}
    */

@@ -32,7 +32,7 @@ final class StepPacking {
 
   // The policies pack lives in the order in which they ended, and a block is mostly of use to its
   // own size class: twice the load on Squeezenet. TensorFlow Lite's shared objects look at all
-  // lives at once and come near the least that blocks can do, 1.49 times the load there. But they
+  // lives at once and come near the least that blocks need, 1.49 times the load there. But they
   // know which tensor gets which object, and the pool only sees a size. So:
   //
   //   1. The objects of several strategies are taken as blocks.
@@ -58,7 +58,7 @@ final class StepPacking {
   /** About so many lives are looked at. A longer step is not for a search like this, either. */
   private static final int MAX_LIVES = 12_000;
 
-  /** About so many of them the strategies see, which take the square of it. */
+  /** The strategies get about so many of them, for their time grows with the square. */
   private static final int MAX_STRATEGY_LIVES = 2_000;
 
   private static final long MAX_EVENTS = 60_000_000;
@@ -141,9 +141,9 @@ final class StepPacking {
   }
 
   /**
-   * The steps that are looked at, those that are likely to need most first: the ones that have most
-   * bytes out at a time where steps follow each other, of equal ones only one; the latest where
-   * they overlap.
+   * The steps that are considered, those that are likely to need most first. If steps follow each
+   * other: the ones with the most bytes allocated at a time, and only one of equal ones. If they
+   * overlap: the latest.
    */
   private static List<List<AllocStats>> mostDemanding(LifetimePlan plan) {
     List<List<AllocStats>> steps = new ArrayList<>(plan.steps());
@@ -245,7 +245,7 @@ final class StepPacking {
   /**
    * Empty if the budget does not suffice for a first set of blocks.
    *
-   * @param first what the strategies begin with
+   * @param first the lives that the strategies begin with
    */
   private Optional<LifetimePlan> pack(List<TensorUsageRecord> first) {
     int[] best = null;
