@@ -22,7 +22,7 @@ public final class AddressDirectory {
   // removed. So the spans lie sorted by address in an immutable snapshot that is copied on change
   // and published by a volatile write.
   //
-  // To read an address may cost a native call, and users of handles alone never need one: until
+  // Reading an address may cost a native call, and users of handles alone never need one: until
   // enable() the spans are a plain set.
 
   /** A region whose blocks can be told by offset. */

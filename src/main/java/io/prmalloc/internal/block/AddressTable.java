@@ -16,7 +16,7 @@ public final class AddressTable {
   // thread (see StepMemory). In a planned step many tensors have the same address one after the
   // other, each in a block of its own, and the next block to be freed is nearly always that of the
   // request after the last one. So each address has its blocks in the order of the requests, and a
-  // cursor to the one that is expected next: to ask them one by one would fetch a cache line for
+  // cursor to the one that is expected next: asking them one by one would fetch a cache line for
   // each. The cursors are plain fields: a wrong one costs at most a look at each request of the
   // address.
 

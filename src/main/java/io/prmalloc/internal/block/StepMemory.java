@@ -60,7 +60,7 @@ public abstract class StepMemory extends Confinement {
    * @param before the other blocks that have some of the same bytes and must be free; an entry may
    *     be null for none; not copied
    */
-  @SuppressWarnings("this-escape") // nobody sees it before the constructor ends
+  @SuppressWarnings("this-escape") // no thread sees it before the constructor ends
   protected StepMemory(long[] placesBytes, Block[] blocks, Block[][] before) {
     this.placesBytes = placesBytes;
     this.blocks = blocks;
