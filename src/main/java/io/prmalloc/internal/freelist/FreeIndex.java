@@ -54,7 +54,7 @@ public class FreeIndex {
   //   - both try to take one block: one of them wins the claim, the other continues to search;
   //   - a bit that was set is lost: a block is free and not noted anywhere;
   //   - a bit that was cleared is set again: a thread that tries to take that block finds it taken,
-  //   and clears the bit.
+  //     and clears the bit.
   // A free block that is not noted anywhere is found by a check of the blocks themselves, before
   // any request is served from elsewhere: Buffer.claimAny, BlockStack.gather.
   //
