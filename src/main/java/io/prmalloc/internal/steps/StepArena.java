@@ -406,7 +406,7 @@ public final class StepArena extends StepMemory implements Retirable {
       long most = plan.recording().sizeBytes(i);
       learning.pass(Math.max(1, Math.min(bytes, most)), plan.recording().end(i));
     }
-    // All heap was allocated by now: if that failed, the step has not departed yet.
+    // Nothing takes heap from here on: if there was none, the step has not departed yet.
     endPlan();
     lateBlocks = 0;
     request = served;
