@@ -93,7 +93,7 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    * <p>Threading: any thread.
    *
    * @param opened called by the thread that opens a step; what it returns is run once, when the
-   *     step is closed. null for none; replaces the one before
+   *     step is closed. Null for none; it replaces the one before
    */
   public final void watchSteps(Supplier<Runnable> opened) {
     stepWatcher = opened;
