@@ -38,6 +38,9 @@ public final class ConstrainedProblem {
   private final int[][] lastTicks;
   private final long[][] froms;
   private final long[][] tos;
+  // Ticks from which and to which a tensor has a piece; none of one without pieces.
+  private final int[] births;
+  private final int[] deaths;
   private final int tickCount;
 
   /**
@@ -71,10 +74,14 @@ public final class ConstrainedProblem {
             .distinct()
             .toArray();
     tickCount = ticks.length;
+    births = new int[count];
+    deaths = new int[count];
     for (int i = 0; i < count; i++) {
       List<Gap> ofTensor = pieces.get(i);
       firstTicks[i] = ofTensor.stream().mapToInt(p -> tickOf(ticks, p.firstTask())).toArray();
       lastTicks[i] = ofTensor.stream().mapToInt(p -> tickOf(ticks, p.lastTask())).toArray();
+      births[i] = firstTicks[i].length == 0 ? tickCount : firstTicks[i][0];
+      deaths[i] = lastTicks[i].length == 0 ? -1 : lastTicks[i][lastTicks[i].length - 1];
       froms[i] = ofTensor.stream().mapToLong(Gap::fromByte).toArray();
       tos[i] = ofTensor.stream().mapToLong(Gap::toByte).toArray();
     }
@@ -297,13 +304,21 @@ public final class ConstrainedProblem {
    * @param found bounds of open intervals, in any order
    */
   public void forbid(int one, int other, long base, LongPairs found) {
-    int last = lastTicks[other].length;
-    for (int i = 0; i < froms[one].length; i++) {
-      for (int k = 0; k < last; k++) {
-        if (firstTicks[one][i] <= lastTicks[other][k]
-            && firstTicks[other][k] <= lastTicks[one][i]) {
-          found.add(base + froms[one][i] - tos[other][k], base + tos[one][i] - froms[other][k]);
-        }
+    if (births[one] > deaths[other] || births[other] > deaths[one]) {
+      return;
+    }
+    // The pieces of a tensor follow one another in time: of two that were compared, the one that
+    // ends first meets no further piece.
+    int i = 0;
+    int k = 0;
+    while (i < froms[one].length && k < froms[other].length) {
+      if (firstTicks[one][i] <= lastTicks[other][k] && firstTicks[other][k] <= lastTicks[one][i]) {
+        found.add(base + froms[one][i] - tos[other][k], base + tos[one][i] - froms[other][k]);
+      }
+      if (lastTicks[one][i] < lastTicks[other][k]) {
+        i++;
+      } else {
+        k++;
       }
     }
   }

@@ -85,7 +85,7 @@ final class ConstrainedSearch {
     best = ConstrainedPlacer.place(problem, bySize, false, () -> {});
     total = problem.total(best);
     changed();
-    ConstrainedState state = over ? null : ConstrainedState.of(problem, MAX_PAIRS);
+    ConstrainedState state = over ? null : ConstrainedState.of(problem, MAX_PAIRS, this::isOver);
     long work = FIRST_WORK;
     for (int round = 0; !over; round++) {
       greedy();

@@ -5,6 +5,8 @@ import io.prmalloc.internal.planner.LongPairs;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 
 /**
  * What is known of the offsets of tensors under constraints, and how it narrows with each decision.
@@ -28,8 +30,11 @@ final class ConstrainedState {
 
   private static final long NONE = Long.MIN_VALUE / 4;
   private static final long ALL = Long.MAX_VALUE / 4;
+  // Of tensors in ticks: some 100 MB, which a small file can ask for.
+  private static final int MAX_USES = 1 << 23;
 
   private final ConstrainedProblem problem;
+  private final BooleanSupplier isOver;
   // By pair: the two tensors, and the bounds of their forbidden differences, ascending.
   private final int[] ones;
   private final int[] others;
@@ -60,9 +65,17 @@ final class ConstrainedState {
   private final long[] tops;
   private final long[] lengths;
   private long work;
+  private long steps;
 
-  private ConstrainedState(ConstrainedProblem problem, int[] pairs, long[][] forbidden) {
+  private ConstrainedState(
+      ConstrainedProblem problem,
+      int[] pairs,
+      long[][] forbidden,
+      int[] ranks,
+      int[] widths,
+      BooleanSupplier isOver) {
     this.problem = problem;
+    this.isOver = isOver;
     this.forbidden = forbidden;
     int count = problem.count();
     ones = new int[forbidden.length];
@@ -86,10 +99,10 @@ final class ConstrainedState {
     highest = new long[count];
     queue = new int[Math.max(1, count)];
     isQueued = new boolean[count];
-    tensorsIn = new int[problem.tickCount()][];
-    piecesIn = new int[problem.tickCount()][];
+    tensorsIn = new int[widths.length - 1][];
+    piecesIn = new int[widths.length - 1][];
     ticksOf = new int[count][];
-    fillTicks();
+    fillTicks(ranks, widths);
     dirty = new int[tensorsIn.length];
     isDirty = new boolean[tensorsIn.length];
     int width = Arrays.stream(tensorsIn).mapToInt(t -> t.length).max().orElse(0);
@@ -102,14 +115,23 @@ final class ConstrainedState {
    * A state of a problem, before {@link #begin}.
    *
    * @param maxPairs how many pairs of tensors there may be
-   * @return null if there are more
+   * @param isOver whether to give up; asked often, and true for ever once it is
+   * @return null if there are more, or too many tensors in too many ticks, or it was given up
    */
-  static ConstrainedState of(ConstrainedProblem problem, int maxPairs) {
+  static ConstrainedState of(ConstrainedProblem problem, int maxPairs, BooleanSupplier isOver) {
     int count = problem.count();
+    int[] ranks = ranks(problem);
+    int[] widths = widths(problem, ranks);
+    if (widths == null) {
+      return null;
+    }
     int[] pairs = new int[64];
     List<long[]> forbidden = new ArrayList<>();
     LongPairs found = new LongPairs();
     for (int one = 0; one < count; one++) {
+      if (isOver.getAsBoolean()) {
+        return null;
+      }
       for (int other = one + 1; other < count; other++) {
         found.clear();
         problem.forbid(one, other, 0, found);
@@ -133,42 +155,60 @@ final class ConstrainedState {
         forbidden.add(bounds);
       }
     }
-    return new ConstrainedState(problem, pairs, forbidden.toArray(long[][]::new));
+    return new ConstrainedState(
+        problem, pairs, forbidden.toArray(long[][]::new), ranks, widths, isOver);
   }
 
-  private void fillTicks() {
-    int count = problem.count();
-    List<List<int[]>> in = new ArrayList<>();
-    for (int tick = 0; tick < tensorsIn.length; tick++) {
-      in.add(new ArrayList<>());
-    }
-    for (int tensor = 0; tensor < count; tensor++) {
+  /**
+   * Which ticks are looked at, and how many before each: what is all in use in the next tick as
+   * well, needs no look of its own.
+   */
+  private static int[] ranks(ConstrainedProblem problem) {
+    int[] ranks = new int[problem.tickCount() + 1];
+    for (int tensor = 0; tensor < problem.count(); tensor++) {
       for (int piece = 0; piece < problem.pieceCount(tensor); piece++) {
-        int last = problem.lastTick(tensor, piece);
-        for (int tick = problem.firstTick(tensor, piece); tick <= last; tick++) {
-          in.get(tick).add(new int[] {tensor, piece});
+        ranks[problem.lastTick(tensor, piece) + 1] = 1;
+      }
+    }
+    Arrays.parallelPrefix(ranks, Integer::sum);
+    return ranks;
+  }
+
+  /** How many tensors there are in each tick that is looked at; null if in all too many. */
+  private static int[] widths(ConstrainedProblem problem, int[] ranks) {
+    int[] widths = new int[ranks[ranks.length - 1] + 1];
+    long uses = 0;
+    for (int tensor = 0; tensor < problem.count(); tensor++) {
+      for (int piece = 0; piece < problem.pieceCount(tensor); piece++) {
+        int from = ranks[problem.firstTick(tensor, piece)];
+        int to = ranks[problem.lastTick(tensor, piece) + 1];
+        widths[from]++;
+        widths[to]--;
+        uses += to - from;
+      }
+    }
+    Arrays.parallelPrefix(widths, Integer::sum);
+    return uses > MAX_USES ? null : widths;
+  }
+
+  private void fillTicks(int[] ranks, int[] widths) {
+    for (int tick = 0; tick < tensorsIn.length; tick++) {
+      tensorsIn[tick] = new int[widths[tick]];
+      piecesIn[tick] = new int[widths[tick]];
+    }
+    int[] filled = new int[tensorsIn.length];
+    for (int tensor = 0; tensor < ticksOf.length; tensor++) {
+      // The pieces of a tensor follow one another in time.
+      IntStream.Builder ticks = IntStream.builder();
+      for (int piece = 0; piece < problem.pieceCount(tensor); piece++) {
+        int to = ranks[problem.lastTick(tensor, piece) + 1];
+        for (int tick = ranks[problem.firstTick(tensor, piece)]; tick < to; tick++) {
+          tensorsIn[tick][filled[tick]] = tensor;
+          piecesIn[tick][filled[tick]++] = piece;
+          ticks.add(tick);
         }
       }
-    }
-    List<List<Integer>> ticks = new ArrayList<>();
-    for (int tensor = 0; tensor < count; tensor++) {
-      ticks.add(new ArrayList<>());
-    }
-    for (int tick = 0; tick < tensorsIn.length; tick++) {
-      // What is all in use in the next tick as well, needs no look of its own.
-      boolean isCovered = tick + 1 < tensorsIn.length;
-      for (int[] use : in.get(tick)) {
-        isCovered &= problem.lastTick(use[0], use[1]) > tick;
-      }
-      List<int[]> uses = isCovered ? List.of() : in.get(tick);
-      tensorsIn[tick] = uses.stream().mapToInt(use -> use[0]).toArray();
-      piecesIn[tick] = uses.stream().mapToInt(use -> use[1]).toArray();
-      for (int tensor : tensorsIn[tick]) {
-        ticks.get(tensor).add(tick);
-      }
-    }
-    for (int tensor = 0; tensor < count; tensor++) {
-      ticksOf[tensor] = ticks.get(tensor).stream().mapToInt(Integer::intValue).toArray();
+      ticksOf[tensor] = ticks.build().toArray();
     }
   }
 
@@ -278,7 +318,7 @@ final class ConstrainedState {
           return false;
         }
       }
-      if ((work & 1023) == 0 && Thread.currentThread().isInterrupted()) {
+      if ((++steps & 63) == 0 && isOver.getAsBoolean()) {
         clearQueues();
         return false;
       }
@@ -286,7 +326,7 @@ final class ConstrainedState {
     while (dirtyCount > 0) {
       int tick = dirty[--dirtyCount];
       isDirty[tick] = false;
-      if (!hasRoom(tick)) {
+      if (((++steps & 63) == 0 && isOver.getAsBoolean()) || !hasRoom(tick)) {
         clearQueues();
         return false;
       }

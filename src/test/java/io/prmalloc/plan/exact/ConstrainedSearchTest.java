@@ -3,6 +3,7 @@ package io.prmalloc.plan.exact;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.plan.ConstrainedInstances;
@@ -178,6 +179,60 @@ class ConstrainedSearchTest {
     assertEquals(8, plan.assignment().alignment());
     assertEquals(11, plan.totalBytes());
     assertTrue(plan.isOptimal());
+  }
+
+  /** What two tensors forbid each other takes as long as they have gaps, not as their product. */
+  @Test
+  void shouldEndSoonWhenTensorsHaveManyGaps() {
+    int count = 150_000;
+    List<TensorUsageRecord> records = new ArrayList<>();
+    for (int tensor = 0; tensor < 6; tensor++) {
+      List<Gap> gaps = new ArrayList<>();
+      for (int gap = 0; gap < count; gap++) {
+        gaps.add(new Gap(3L * gap + tensor % 3, 3L * gap + tensor % 3, 0, 0));
+      }
+      records.add(new TensorUsageRecord(100, 0, 3L * count, NONE.withGaps(gaps)));
+    }
+    // Beside them the ticks would take a gigabyte if all were kept.
+    for (int tensor = 0; tensor < 100; tensor++) {
+      records.add(new TensorUsageRecord(1, 0, 3L * count));
+    }
+
+    ExactPlan plan =
+        assertTimeoutPreemptively(
+            Duration.ofMinutes(1),
+            () ->
+                new ExactPlanner(ExactOptions.DEFAULTS.withTimeout(Duration.ofSeconds(5)))
+                    .minimize(records, 1, PlanWatcher.NONE));
+
+    assertEquals(Optional.empty(), PlanValidator.fault(records, plan.assignment()));
+    assertTrue(plan.assignment().totalBytes() >= 500);
+  }
+
+  /** Nothing but the first plan is made, not even a list of who is in whose way. */
+  @Test
+  void shouldEndWithTheFirstPlanWhenTheTimeIsOverByThen() {
+    Random random = new Random(5);
+    List<TensorUsageRecord> records = new ArrayList<>();
+    for (int tensor = 0; tensor < 2_400; tensor++) {
+      long first = random.nextInt(5_000);
+      long last = 20_000L - random.nextInt(5_000);
+      List<Gap> gaps = List.of(new Gap(6_000 + random.nextInt(3_000), 9_000, 0, 1));
+      records.add(
+          new TensorUsageRecord(1 + random.nextInt(100_000), first, last, NONE.withGaps(gaps)));
+    }
+    long begin = System.nanoTime();
+    MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, 1);
+    long greedy = System.nanoTime() - begin;
+
+    begin = System.nanoTime();
+    ExactPlan plan =
+        new ExactPlanner(ExactOptions.DEFAULTS.withTimeout(Duration.ofNanos(1)))
+            .minimize(records, 1, PlanWatcher.NONE);
+    long exact = System.nanoTime() - begin;
+
+    assertEquals(Optional.empty(), PlanValidator.fault(records, plan.assignment()));
+    assertTrue(exact < 2 * greedy, exact + " ns after " + greedy);
   }
 
   @Test

@@ -75,8 +75,9 @@ public final class TwoMemories {
    * <p>Threading: any thread.
    *
    * @param memories the fast one and the slow one
-   * @param options alignment and watcher count, and the timeout for the slow memory's plan: 5
-   *     seconds if there is none
+   * @param options alignment and watcher count, and the timeout: after it, what was not yet tried
+   *     in the fast memory goes to the slow one, whose plan has as long again, or 5 seconds if
+   *     there is no timeout
    * @throws IllegalArgumentException if sizes are shapes, or a tensor has a fixed offset, which
    *     does not say in which memory
    */
@@ -113,7 +114,12 @@ public final class TwoMemories {
             .toList();
     List<Integer> chosen = new ArrayList<>();
     int chunk = order.size();
-    for (int next = 0; next < order.size() && !options.watcher().isCancelled(); ) {
+    long begin = System.nanoTime();
+    long nanos = options.timeout().map(Duration::toNanos).orElse(Long.MAX_VALUE);
+    for (int next = 0;
+        next < order.size()
+            && !options.watcher().isCancelled()
+            && System.nanoTime() - begin < nanos; ) {
       chunk = Math.min(chunk, order.size() - next);
       List<Integer> more = new ArrayList<>(chosen);
       more.addAll(order.subList(next, next + chunk));
