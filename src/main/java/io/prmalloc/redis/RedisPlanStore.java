@@ -6,7 +6,6 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SocketOptions;
-import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -92,7 +91,6 @@ public final class RedisPlanStore implements PlanStore {
         ClientOptions.builder()
             .autoReconnect(false)
             .socketOptions(SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
-            .sslOptions(SslOptions.builder().handshakeTimeout(uri.getTimeout()).build())
             .build());
   }
 

@@ -170,7 +170,7 @@ class RedisPlanStoreTest {
       long start = System.nanoTime();
       assertThrows(IOException.class, () -> store.read(KEY));
       long took = System.nanoTime() - start;
-      // Netty's own bound is ten seconds.
+      // That of a TLS handshake is ten seconds else.
       assertTrue(took < Duration.ofSeconds(9).toNanos(), () -> took + " ns");
     }
   }
