@@ -109,7 +109,10 @@ public final class AllocatorRegistry implements AutoCloseable {
     }
   }
 
-  /** A registry of what a class loader finds, and the one of this class. */
+  /**
+   * A registry of what a class loader finds, and the one of this class. A loader with another copy
+   * of this library finds nothing for this one.
+   */
   static AllocatorRegistry load(ClassLoader loader) {
     AllocatorRegistry registry =
         new AllocatorRegistry(() -> System.getProperty(ALLOCATOR_PROP_NAME));
@@ -119,7 +122,20 @@ public final class AllocatorRegistry implements AutoCloseable {
     return registry;
   }
 
+  /** Whether what a loader finds is for another copy of this library, as in a server's parts. */
+  private static boolean hasAnotherCopy(ClassLoader loader) {
+    ClassLoader asked = loader == null ? ClassLoader.getSystemClassLoader() : loader;
+    try {
+      return asked.loadClass(AllocatorFactory.class.getName()) != AllocatorFactory.class;
+    } catch (ClassNotFoundException | LinkageError none) {
+      return false;
+    }
+  }
+
   private void registerAll(ClassLoader loader, Set<Class<?>> seen) {
+    if (hasAnotherCopy(loader)) {
+      return;
+    }
     try {
       Iterator<AllocatorFactory> providers =
           ServiceLoader.load(AllocatorFactory.class, loader).iterator();

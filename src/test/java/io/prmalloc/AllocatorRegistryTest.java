@@ -315,4 +315,15 @@ class AllocatorRegistryTest {
         assertThrows(IllegalStateException.class, () -> load(ClashingProvider.class.getName()))
             .getMessage());
   }
+
+  @Test
+  void shouldLeaveOutProvidersOfAnotherCopyOfTheLibrary() throws IOException {
+    URL[] library = {
+      AllocatorRegistry.class.getProtectionDomain().getCodeSource().getLocation(),
+    };
+    try (URLClassLoader copy = new URLClassLoader(library, ClassLoader.getPlatformClassLoader());
+        AllocatorRegistry registry = AllocatorRegistry.load(copy)) {
+      assertEquals("tensorpool_cpu", registry.allocator().name());
+    }
+  }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.prmalloc.internal.os.ChildJvm;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,5 +29,13 @@ class DefaultMemoryTest {
     ChildJvm.Result result = child.run(RootMain.class);
     assertEquals(0, result.exitCode(), result.errors());
     assertEquals(bytes, result.output());
+  }
+
+  @Test
+  void shouldBeEachOnesOwnInTwoClassLoaders() throws Exception {
+    ChildJvm child = new ChildJvm(directory).flags("--add-opens", "java.base/java.nio=ALL-UNNAMED");
+    ChildJvm.Result result = child.run(LoadersMain.class);
+    assertEquals(0, result.exitCode(), result.errors());
+    assertEquals("1024 0 1024 0 ", result.output());
   }
 }
