@@ -3,6 +3,8 @@ package io.prmalloc.kept;
 import io.prmalloc.internal.os.FileReplacement;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -13,7 +15,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +40,8 @@ final class DirectoryPlanStore implements PlanStore {
   // Others may write in the directory. A pipe in a plan's place would be waited for without an end,
   // and what a symbolic link leads to may be no business of theirs, so a link is read, as those of
   // a ConfigMap are, and never written through.
+
+  private static final Logger LOGGER = System.getLogger(DirectoryPlanStore.class.getName());
 
   private static final Set<Path> LOCKED_HERE = ConcurrentHashMap.newKeySet();
 
@@ -81,7 +87,11 @@ final class DirectoryPlanStore implements PlanStore {
                 StandardOpenOption.WRITE,
                 LinkOption.NOFOLLOW_LINKS);
         FileLock held = channel.tryLock()) {
-      if (held == null || !isThere(key, read)) {
+      if (held == null) {
+        return false;
+      }
+      admitWriters(lock);
+      if (!isThere(key, read)) {
         return false;
       }
       FileReplacement.makeInPlace(
@@ -91,6 +101,24 @@ final class DirectoryPlanStore implements PlanStore {
       return false;
     } finally {
       LOCKED_HERE.remove(lock);
+    }
+  }
+
+  /**
+   * Lets all lock who may write in the directory: by the umask's permissions the first one's lock
+   * would keep replicas of other users from publishing for good.
+   */
+  private static void admitWriters(Path lock) {
+    try {
+      Set<PosixFilePermission> wanted =
+          EnumSet.copyOf(Files.getPosixFilePermissions(lock.getParent()));
+      wanted.removeIf(permission -> permission.name().endsWith("_EXECUTE"));
+      if (!wanted.equals(Files.getPosixFilePermissions(lock))) {
+        Files.setPosixFilePermissions(lock, wanted);
+      }
+    } catch (IOException | UnsupportedOperationException another) {
+      // It is another one's, who sees to it, or there are no such permissions here.
+      LOGGER.log(Level.DEBUG, "permissions of {0} stay: {1}", lock, another);
     }
   }
 

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -118,6 +119,14 @@ class DirectoryPlanStoreTest {
       assertFalse(store.replace(KEY, Optional.empty(), bytes(1)));
     }
     assertTrue(store.replace(KEY, Optional.empty(), bytes(1)));
+  }
+
+  @Test
+  void shouldLetAllLockWhoMayWriteInTheDirectory() throws IOException {
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwx---"));
+    assertTrue(PlanStore.directory(directory).replace(KEY, Optional.empty(), bytes(1)));
+    Path lock = directory.resolve("." + KEY + ".lock");
+    assertEquals("rw-rw----", PosixFilePermissions.toString(Files.getPosixFilePermissions(lock)));
   }
 
   @Test
