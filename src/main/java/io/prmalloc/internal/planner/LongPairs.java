@@ -9,6 +9,8 @@ import java.util.Arrays;
  */
 public final class LongPairs {
 
+  private static final int LAST = 4;
+
   private long[] starts = new long[16];
   private long[] ends = new long[16];
   private int count;
@@ -18,7 +20,13 @@ public final class LongPairs {
     count = 0;
   }
 
+  /** Adds an interval, unless it lies within one of those added last: many gaps are alike. */
   public void add(long start, long end) {
+    for (int i = count - 1; i >= 0 && i >= count - LAST; i--) {
+      if (starts[i] <= start && end <= ends[i]) {
+        return;
+      }
+    }
     if (count == starts.length) {
       starts = Arrays.copyOf(starts, 2 * count);
       ends = Arrays.copyOf(ends, 2 * count);
