@@ -1,6 +1,8 @@
 package io.prmalloc.internal.planner.index;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Which tensors have an edge at an address, and when they live.
@@ -11,7 +13,8 @@ final class EdgeMap {
 
   // A hash table with open addresses, from an address to the tensors that have the edge there, by
   // their births. Tensors with the same edge never live at the same time, so their deaths are in
-  // that order, too. Mostly there is one.
+  // that order, too. Mostly there is one, which stands in the table itself: a list for each would
+  // be two million small arrays in a plan of a million.
 
   static final int NEVER = -1;
 
@@ -19,29 +22,35 @@ final class EdgeMap {
 
   private final Lives lives;
   private final long[] addresses;
-  // By slot: how many there are, and behind that the tensors; null is an empty slot.
-  private final int[][] tensors;
+  // By slot: 0 is an empty one, n + 1 the tensor n, ~n the n-th list.
+  private final int[] tensors;
+  // How many there are, and behind that the tensors.
+  private final List<int[]> lists = new ArrayList<>();
 
   EdgeMap(Lives lives) {
     this.lives = lives;
     int slots = (int) Math.min(1 << 30, 4L * Integer.highestOneBit(Math.max(1, lives.count())));
     addresses = new long[slots];
-    tensors = new int[slots][];
+    tensors = new int[slots];
   }
 
   /** Adds a tensor. No other one with an edge at this address lives in one of its ticks. */
   void add(long address, int tensor) {
     int slot = slot(address);
-    int[] list = tensors[slot];
-    if (list == null) {
+    if (tensors[slot] == 0) {
       addresses[slot] = address;
-      tensors[slot] = new int[] {1, tensor};
+      tensors[slot] = tensor + 1;
       return;
     }
+    if (tensors[slot] > 0) {
+      lists.add(new int[] {1, tensors[slot] - 1, 0, 0});
+      tensors[slot] = -lists.size();
+    }
+    int[] list = lists.get(~tensors[slot]);
     int count = list[0];
     if (count + 1 == list.length) {
       list = Arrays.copyOf(list, 2 * list.length);
-      tensors[slot] = list;
+      lists.set(~tensors[slot], list);
     }
     int at = 1 + bornUpTo(list, lives.firstTick(tensor));
     System.arraycopy(list, at, list, at + 1, count + 1 - at);
@@ -54,7 +63,11 @@ final class EdgeMap {
    * There is at least one tensor with this edge.
    */
   int lastUpTo(long address, int tick) {
-    int[] list = tensors[slot(address)];
+    int found = tensors[slot(address)];
+    if (found > 0) {
+      return lives.firstTick(found - 1) > tick ? NEVER : Math.min(tick, lives.lastTick(found - 1));
+    }
+    int[] list = lists.get(~found);
     int at = bornUpTo(list, tick);
     return at == 0 ? NEVER : Math.min(tick, lives.lastTick(list[at]));
   }
@@ -64,7 +77,11 @@ final class EdgeMap {
    * #NEVER}. There is at least one tensor with this edge.
    */
   int firstFrom(long address, int tick) {
-    int[] list = tensors[slot(address)];
+    int found = tensors[slot(address)];
+    if (found > 0) {
+      return lives.lastTick(found - 1) < tick ? NEVER : Math.max(tick, lives.firstTick(found - 1));
+    }
+    int[] list = lists.get(~found);
     int at = bornUpTo(list, tick);
     if (at > 0 && lives.lastTick(list[at]) >= tick) {
       return tick;
@@ -74,12 +91,12 @@ final class EdgeMap {
 
   /** Whether a tensor with this edge, if there is any, lives in one of the ticks of a life. */
   boolean isEdge(long address, int firstTick, int lastTick) {
-    return tensors[slot(address)] != null && lastUpTo(address, lastTick) >= firstTick;
+    return tensors[slot(address)] != 0 && lastUpTo(address, lastTick) >= firstTick;
   }
 
   private int slot(long address) {
     int slot = (int) ((address * GOLDEN_RATIO) >>> 32) & (addresses.length - 1);
-    while (tensors[slot] != null && addresses[slot] != address) {
+    while (tensors[slot] != 0 && addresses[slot] != address) {
       slot = (slot + 1) & (addresses.length - 1);
     }
     return slot;
