@@ -48,7 +48,8 @@ record CsvTable(String file, List<String> header, char delimiter, TextLines.Sour
     if (found == null) {
       throw refused;
     }
-    return new CsvTable(file, withoutEmptyEnd(found.header, 1), found.delimiter, source);
+    List<String> header = List.copyOf(withoutEmptyEnd(found.header, 1));
+    return new CsvTable(file, header, found.delimiter, source);
   }
 
   private static List<String> withoutEmptyEnd(List<String> cells, int least) {
@@ -56,7 +57,7 @@ record CsvTable(String file, List<String> header, char delimiter, TextLines.Sour
     while (size > least && cells.get(size - 1).isEmpty()) {
       size--;
     }
-    return List.copyOf(cells.subList(0, size));
+    return size == cells.size() ? cells : List.copyOf(cells.subList(0, size));
   }
 
   /**
@@ -66,7 +67,10 @@ record CsvTable(String file, List<String> header, char delimiter, TextLines.Sour
    */
   List<String> cells(String line) {
     List<String> cells = split(line, delimiter);
-    boolean empty = cells.stream().allMatch(String::isEmpty);
+    boolean empty = true;
+    for (int i = 0; empty && i < cells.size(); i++) {
+      empty = cells.get(i).isEmpty();
+    }
     return empty ? List.of() : withoutEmptyEnd(cells, header.size());
   }
 
@@ -89,16 +93,16 @@ record CsvTable(String file, List<String> header, char delimiter, TextLines.Sour
     List<String> cells = new ArrayList<>();
     int from = 0;
     while (true) {
-      StringBuilder cell = new StringBuilder();
       int to = line.indexOf(delimiter, from);
       to = to < 0 ? line.length() : to;
       int start = skipBlanks(line, from, delimiter);
       if (line.startsWith("\"", start)) {
+        StringBuilder cell = new StringBuilder();
         to = quoted(line, start + 1, delimiter, cell);
+        cells.add(cell.toString());
       } else {
-        cell.append(line.substring(from, to).strip());
+        cells.add(line.substring(from, to).strip());
       }
-      cells.add(cell.toString());
       if (to == line.length()) {
         return cells;
       }

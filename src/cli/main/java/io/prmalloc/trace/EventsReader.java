@@ -2,7 +2,6 @@ package io.prmalloc.trace;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.regex.Pattern;
 
 /**
  * Reads and writes the {@code events} format: one step, one event per line.
@@ -25,7 +24,6 @@ import java.util.regex.Pattern;
  */
 final class EventsReader {
 
-  private static final Pattern BLANKS = Pattern.compile("[ \t]+");
   private static final String SHAPE = "expected `a ID SIZE`, `r ID SIZE` or `f ID 0`";
 
   private EventsReader() {}
@@ -63,7 +61,7 @@ final class EventsReader {
 
   /** Answers how many fields the line has. */
   private static int readLine(String content, int width, Trace.Builder trace) {
-    String[] fields = BLANKS.split(content, -1);
+    String[] fields = TextLines.fields(content);
     String kind = fields[0];
     if (!kind.equals("a") && !kind.equals("r") && !kind.equals("f")) {
       throw new IllegalArgumentException("starts with `" + shorten(kind) + "`, " + SHAPE);

@@ -28,7 +28,6 @@ import java.util.regex.Pattern;
 final class MallocTraceReader {
 
   private static final int HEADER_LINES = 4;
-  private static final Pattern BLANKS = Pattern.compile("[ \t]+");
   private static final Pattern NUMBER = Pattern.compile("[0-9]+");
   private static final String NULL_POINTER = "-1";
   private static final String SHAPE = "expected `a ID SIZE`, `r ID SIZE` or `f ID`";
@@ -90,7 +89,7 @@ final class MallocTraceReader {
       header[headerLines++] = number("number", content);
       return;
     }
-    String[] fields = BLANKS.split(content, -1);
+    String[] fields = TextLines.fields(content);
     boolean free = fields[0].equals("f");
     if (!free && !fields[0].equals("a") && !fields[0].equals("r")) {
       throw new IllegalArgumentException(

@@ -11,7 +11,9 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The lines of a text in UTF-8 that are neither blank nor comments, one at a time: the file may be
@@ -217,6 +219,30 @@ final class TextLines implements AutoCloseable {
       to--;
     }
     return text.substring(from, to);
+  }
+
+  /**
+   * What stands in a line between blanks and tabs, one or more of them. Traces have millions of
+   * lines, so no pattern is used; the fields are those of {@code Pattern.compile("[ \t]+")}.
+   */
+  static String[] fields(String line) {
+    List<String> fields = new ArrayList<>(4);
+    int from = 0;
+    for (int at = 0; at < line.length(); at++) {
+      if (isFieldEnd(line, at)) {
+        fields.add(line.substring(from, at));
+        while (at + 1 < line.length() && isFieldEnd(line, at + 1)) {
+          at++;
+        }
+        from = at + 1;
+      }
+    }
+    fields.add(line.substring(from));
+    return fields.toArray(new String[0]);
+  }
+
+  private static boolean isFieldEnd(String line, int at) {
+    return line.charAt(at) == ' ' || line.charAt(at) == '\t';
   }
 
   /** The line, without blanks at its ends. */

@@ -22,7 +22,7 @@ public final class TextNumbers {
 
   /** Whether a text is a hexadecimal number: {@code 0x1F}. Threading: any thread. */
   static boolean isHexadecimal(String text) {
-    return HEXADECIMAL.matcher(text).matches();
+    return text.length() > 2 && text.charAt(0) == '0' && HEXADECIMAL.matcher(text).matches();
   }
 
   /**
@@ -36,6 +36,11 @@ public final class TextNumbers {
     return isHexadecimal(text) ? Long.parseLong(text.substring(2), 16) : Long.parseLong(text);
   }
 
+  private static boolean endsInDigit(String text) {
+    char last = text.isEmpty() ? ' ' : text.charAt(text.length() - 1);
+    return last >= '0' && last <= '9';
+  }
+
   /**
    * A whole number of bytes: as {@link #whole} has it, or with a unit: {@code 64B}, {@code 4K},
    * {@code 2MiB}, {@code 1g}; K, M, G and T are powers of 1024, with or without {@code iB}.
@@ -45,6 +50,10 @@ public final class TextNumbers {
    * @throws NumberFormatException if it is none that fits 64 bits with a sign
    */
   public static long bytes(String text) {
+    // Traces have millions of numbers, and nearly all are plain: no pattern is needed to see that.
+    if (endsInDigit(text) && !isHexadecimal(text)) {
+      return Long.parseLong(text);
+    }
     // What a hexadecimal number ends with may look like a unit.
     Matcher matcher = UNIT.matcher(text);
     if (isHexadecimal(text) || !matcher.matches()) {

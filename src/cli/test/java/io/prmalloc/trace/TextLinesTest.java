@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -7,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class TextLinesTest {
@@ -71,5 +74,21 @@ class TextLinesTest {
         new TextLines.Start(10_001, "ab c"),
         TextLines.startOf(of(" \n".repeat(10_000) + " ".repeat(9000) + "ab c\nd")));
     assertEquals(4096, TextLines.startOf(of("{" + "x".repeat(9000))).text().length());
+  }
+
+  @Test
+  void shouldPartFieldsAsThePatternDoesWhenBlanksAndTabsMix() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    Pattern blanks = Pattern.compile("[ \t]+");
+    for (int round = 0; round < 2000; round++) {
+      StringBuilder line = new StringBuilder();
+      for (int i = random.nextInt(12); i > 0; i--) {
+        line.append(" \tab\u00A0".charAt(random.nextInt(5)));
+      }
+
+      assertArrayEquals(
+          blanks.split(line, -1), TextLines.fields(line.toString()), "seed " + seed + ": " + line);
+    }
   }
 }

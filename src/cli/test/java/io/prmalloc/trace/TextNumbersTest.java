@@ -52,7 +52,10 @@ class TextNumbersTest {
         "4KiBB",
         "4  K",
         "4E",
-        "1e3"
+        "1e3",
+        "4K1",
+        "0x1G2",
+        "1 2"
       })
   void shouldRefuseWhatIsNoNumberOfBytes(String text) {
     assertThrows(NumberFormatException.class, () -> TextNumbers.bytes(text));
