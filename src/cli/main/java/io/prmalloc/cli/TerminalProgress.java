@@ -105,6 +105,11 @@ final class TerminalProgress implements ReplayProgress {
     update(allocator.label(), steps, totalSteps);
   }
 
+  @Override
+  public void warmUp(ReplayAllocator allocator, long steps) {
+    update(allocator.label() + " warms up", steps, UNKNOWN);
+  }
+
   /**
    * Says how far the work is.
    *

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.trace.replay.ReplayAllocator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -67,6 +68,16 @@ class TerminalProgressTest {
       TerminalProgress.begin(progress, "reading");
 
       screen.awaitWords("reading");
+    }
+  }
+
+  @Test
+  void shouldSayThatARunWarmsUpWhenNoStepIsMeasuredYet() throws InterruptedException {
+    Screen screen = new Screen();
+    try (TerminalProgress progress = new TerminalProgress(new PrintStream(screen, true), 1)) {
+      progress.warmUp(ReplayAllocator.POOL, 15);
+
+      screen.awaitWords("pool warms up");
     }
   }
 

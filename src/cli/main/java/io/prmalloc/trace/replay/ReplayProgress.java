@@ -16,6 +16,16 @@ public interface ReplayProgress extends AutoCloseable {
    */
   void update(ReplayAllocator allocator, long steps, long totalSteps);
 
+  /**
+   * Steps before any is measured, in which the allocator learns and the JIT compiles.
+   *
+   * <p>Threading: the replayer's caller.
+   *
+   * @param allocator which run
+   * @param steps that all threads have done so far; nobody knows how many there will be
+   */
+  default void warmUp(ReplayAllocator allocator, long steps) {}
+
   /** There is nothing more to come. Threading: any thread. */
   @Override
   void close();

@@ -149,7 +149,8 @@ public final class Replayer {
         progress,
         allocator,
         total,
-        () -> workers.stream().mapToLong(Worker::measuredSteps).sum());
+        () -> workers.stream().mapToLong(Worker::measuredSteps).sum(),
+        () -> workers.stream().mapToLong(Worker::warmupSteps).sum());
     ReplayRun run =
         failure.get() != null
             ? ReplayRun.failed(allocator, options, failure.get())
@@ -195,10 +196,32 @@ public final class Replayer {
       long total,
       LongSupplier done)
       throws InterruptedException {
+    await(threads, progress, allocator, total, done, () -> 0);
+  }
+
+  /**
+   * The same, of a run whose first steps are not of the total.
+   *
+   * @param warmup how many of these were done
+   */
+  static void await(
+      List<Thread> threads,
+      ReplayProgress progress,
+      ReplayAllocator allocator,
+      long total,
+      LongSupplier done,
+      LongSupplier warmup)
+      throws InterruptedException {
     for (Thread thread : threads) {
       while (progress != null && thread.isAlive()) {
         thread.join(PROGRESS_MILLIS);
-        progress.update(allocator, done.getAsLong(), total);
+        long now = done.getAsLong();
+        long before = warmup.getAsLong();
+        if (now == 0 && before > 0) {
+          progress.warmUp(allocator, before);
+        } else {
+          progress.update(allocator, now, total);
+        }
       }
       thread.join();
     }

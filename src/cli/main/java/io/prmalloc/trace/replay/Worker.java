@@ -53,6 +53,7 @@ final class Worker implements Runnable {
   private final StepLoop loop;
   private final StepLoop dryLoop;
   private final AtomicLong measuredSteps = new AtomicLong();
+  private final AtomicLong warmupSteps = new AtomicLong();
   private final ThreadUsage usage = new ThreadUsage();
 
   private final Histogram stepNanos = new Histogram(1, MAX_STEP_NANOS, SIGNIFICANT_DIGITS);
@@ -107,6 +108,7 @@ final class Worker implements Runnable {
     while (!run.target().isWarm() && learningSteps < run.options().maxLearningSteps() && goesOn()) {
       step(loop);
       learningSteps++;
+      warmupSteps.lazySet(stepNumber);
     }
   }
 
@@ -120,12 +122,14 @@ final class Worker implements Runnable {
         goesOn() && pairs < DRY_PAIRS && System.nanoTime() - begin < run.settleNanos();
         pairs += run.pairsPerStep() + 1) {
       step(dryLoop);
+      warmupSteps.lazySet(stepNumber);
     }
     begin = System.nanoTime();
     for (int steps = 0;
         goesOn() && (steps < MIN_SETTLE_STEPS || System.nanoTime() - begin < run.settleNanos());
         steps++) {
       step(loop);
+      warmupSteps.lazySet(stepNumber);
       stepNanos.recordValue(1);
     }
     stepNanos.reset();
@@ -160,6 +164,11 @@ final class Worker implements Runnable {
   /** Measured steps done so far. Threading: any thread. */
   long measuredSteps() {
     return measuredSteps.get();
+  }
+
+  /** Steps done so far that are not measured. Threading: any thread. */
+  long warmupSteps() {
+    return warmupSteps.get();
   }
 
   Histogram stepNanos() {

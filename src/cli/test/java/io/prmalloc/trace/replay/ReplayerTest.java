@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -146,6 +147,43 @@ class ReplayerTest {
 
     assertTrue(run.measured().isPresent());
     assertEquals(40, told.get(told.size() - 1));
+  }
+
+  /** A thread that goes on until somebody is told of its seven steps of warm-up. */
+  @Test
+  void shouldTellOfWarmUpWhenNoStepIsMeasuredYet() throws InterruptedException {
+    CountDownLatch told = new CountDownLatch(1);
+    List<Long> warmups = new ArrayList<>();
+    ReplayProgress progress =
+        new ReplayProgress() {
+          @Override
+          public void update(ReplayAllocator allocator, long steps, long totalSteps) {
+            assertEquals(10, totalSteps);
+          }
+
+          @Override
+          public void warmUp(ReplayAllocator allocator, long steps) {
+            warmups.add(steps);
+            told.countDown();
+          }
+
+          @Override
+          public void close() {}
+        };
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                told.await();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    thread.start();
+
+    Replayer.await(List.of(thread), progress, ReplayAllocator.POOL, 10, () -> 0, () -> 7);
+
+    assertEquals(7, warmups.get(0));
   }
 
   @Test
