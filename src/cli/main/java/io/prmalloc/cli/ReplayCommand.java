@@ -123,7 +123,12 @@ final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--steps",
       paramLabel = "N",
-      description = "Measured steps of each thread, from 1. Default: 1000.")
+      description =
+          "Measured steps of each thread, from 1. Default: "
+              + ReplayOptions.MAX_DEFAULT_STEPS
+              + ", or as many as have 20 million events, at least "
+              + ReplayOptions.MIN_DEFAULT_STEPS
+              + ".")
   private Integer steps;
 
   @Option(
@@ -323,18 +328,25 @@ final class ReplayCommand implements Callable<Integer> {
     if (!shifts.isEmpty()) {
       return shift(trace, options);
     }
-    Replayer replayer = new Replayer(trace, options, settle());
+    ReplayOptions bounded = bounded(options, List.of(trace));
+    Replayer replayer = new Replayer(trace, bounded, settle());
     List<ReplayRun> runs = new ArrayList<>();
     for (ReplayAllocator allocator : chosen()) {
       try (ReplayProgress progress = TerminalProgress.create()) {
         runs.add(replayer.run(allocator, progress));
       }
     }
-    ReplayReport report = new ReplayReport(input.input(), trace, options, runs);
+    ReplayReport report = new ReplayReport(input.input(), trace, bounded, runs);
     return print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 
-  private Integer vary(ReplayOptions options) throws InterruptedException {
+  /** With fewer steps where nobody says how many and they are long. */
+  private ReplayOptions bounded(ReplayOptions options, List<Trace> traces) {
+    int events = traces.stream().mapToInt(Trace::eventCount).max().orElse(0);
+    return steps == null ? options.withSteps(ReplayOptions.defaultSteps(events)) : options;
+  }
+
+  private Integer vary(ReplayOptions given) throws InterruptedException {
     List<TraceInput> all = new ArrayList<>(List.of(input.trace()));
     more.forEach(text -> all.add(input.trace(text)));
     List<Trace> traces = new ArrayList<>();
@@ -342,6 +354,7 @@ final class ReplayCommand implements Callable<Integer> {
       traces.add(each.read());
       warn(each);
     }
+    ReplayOptions options = bounded(given, traces);
     Traffic traffic = varying.traffic(traces);
     VaryingReplayer replayer = new VaryingReplayer(traffic, options);
     if (page != null && runHere == null) {
@@ -415,13 +428,14 @@ final class ReplayCommand implements Callable<Integer> {
     return Main.FAILED;
   }
 
-  private Integer shift(Trace first, ReplayOptions options) throws InterruptedException {
+  private Integer shift(Trace first, ReplayOptions given) throws InterruptedException {
     List<Trace> traces = new ArrayList<>(List.of(first));
     List<String> inputs = new ArrayList<>(List.of(input.text()));
     for (ShiftArguments shift : shifts) {
       traces.add(shift.traceInput().read());
       inputs.add(shift.text());
     }
+    ReplayOptions options = bounded(given, traces);
     Duration idle = Duration.ofNanos(Math.round(idleSeconds * 1e9));
     ShiftReplayer replayer = new ShiftReplayer(traces, options, idle);
     List<ShiftRun> runs = new ArrayList<>();

@@ -32,13 +32,28 @@ public record ReplayOptions(
   /** The most steps of each thread for which the pool is waited for when nobody says how many. */
   public static final int MAX_LEARNING_STEPS = 300;
 
+  /** The most steps of each thread that are measured when nobody says how many. */
+  public static final int MAX_DEFAULT_STEPS = 1000;
+
+  /** The least of them, however long a step is. */
+  public static final int MIN_DEFAULT_STEPS = 10;
+
+  /** How many events they have together at most, between those two. */
+  public static final int DEFAULT_EVENTS = 20_000_000;
+
   /** The most threads. */
   public static final int MAX_THREADS = 1024;
 
   /** 1000 steps of one thread, first bytes touched, raw addresses, direct buffers. */
   public static final ReplayOptions DEFAULT =
       new ReplayOptions(
-          1000, OptionalInt.empty(), 1, Touch.FIRST, Api.RAW, Memory.DIRECT, PoolSetup.DEFAULT);
+          MAX_DEFAULT_STEPS,
+          OptionalInt.empty(),
+          1,
+          Touch.FIRST,
+          Api.RAW,
+          Memory.DIRECT,
+          PoolSetup.DEFAULT);
 
   /**
    * Threading: any thread.
@@ -56,6 +71,21 @@ public record ReplayOptions(
     if (threads > MAX_THREADS) {
       throw new IllegalArgumentException("threads " + threads + " exceeds " + MAX_THREADS);
     }
+  }
+
+  /**
+   * How many steps to measure when nobody says how many: {@value #MAX_DEFAULT_STEPS}, but of long
+   * steps only as many as have {@link #DEFAULT_EVENTS} events together, and {@value
+   * #MIN_DEFAULT_STEPS} at least. A step of a million events takes a tenth of a second: a thousand
+   * would take minutes and tell no more.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param eventsPerStep of the longest step, from 0
+   */
+  public static int defaultSteps(int eventsPerStep) {
+    int steps = DEFAULT_EVENTS / Math.max(1, eventsPerStep);
+    return Math.max(MIN_DEFAULT_STEPS, Math.min(MAX_DEFAULT_STEPS, steps));
   }
 
   private static void checkAtLeastOne(String name, int value) {

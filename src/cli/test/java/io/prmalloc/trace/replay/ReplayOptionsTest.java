@@ -47,6 +47,15 @@ class ReplayOptionsTest {
     assertEquals(300, ReplayOptions.DEFAULT.maxLearningSteps());
   }
 
+  @Test
+  void shouldMeasureFewerStepsWhenTheyAreLongAndNobodySaysHowMany() {
+    assertEquals(1000, ReplayOptions.defaultSteps(0));
+    assertEquals(1000, ReplayOptions.defaultSteps(20_000));
+    assertEquals(200, ReplayOptions.defaultSteps(100_000));
+    assertEquals(20, ReplayOptions.defaultSteps(1_000_000));
+    assertEquals(10, ReplayOptions.defaultSteps(Integer.MAX_VALUE));
+  }
+
   private static void assertRefused(String message, Runnable change) {
     assertEquals(message, assertThrows(IllegalArgumentException.class, change::run).getMessage());
   }
