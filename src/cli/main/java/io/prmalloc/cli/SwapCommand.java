@@ -1,13 +1,16 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.report.SwapPage;
+import io.prmalloc.trace.MnnProfile;
 import io.prmalloc.trace.simulate.ModelKind;
 import io.prmalloc.trace.swap.SwapMode;
 import io.prmalloc.trace.swap.SwapOptions;
 import io.prmalloc.trace.swap.SwapReport;
+import io.prmalloc.trace.swap.SwapWatch;
 import io.prmalloc.trace.swap.Swapping;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -30,7 +33,10 @@ import picocli.CommandLine.Spec;
       "Shows how long a training step takes, and how little memory it needs, when what its forward"
           + " pass leaves for the backward pass waits on a disk; on paper, nothing is allocated.",
       "",
-      "INPUT is a directory of MNN profiler files that knows how long each operator takes."
+      "INPUT is a directory of MNN profiler files that knows how long each operator takes.",
+      "",
+      "With --budget every choice of maps that is considered is simulated; a step of thousands of"
+          + " operators takes minutes. Ctrl-C ends that with the best choice so far."
     },
     footer = {
       "",
@@ -131,11 +137,37 @@ final class SwapCommand implements Callable<Integer> {
             forwardOps == null ? OptionalInt.empty() : OptionalInt.of(forwardOps),
             budget == null ? OptionalLong.empty() : OptionalLong.of(budget),
             recompute);
-    Swapping swapping;
-    try (TerminalProgress bar = TerminalProgress.create()) {
-      TerminalProgress.begin(bar, "simulating");
-      swapping = Swapping.of(input.trace().readProfile(), options);
+    // Held from the first choice on until all is written: Ctrl-C must not end the program before.
+    try (CtrlC ctrlC = new CtrlC()) {
+      return show(simulate(options, ctrlC));
     }
+  }
+
+  private Swapping simulate(SwapOptions options, CtrlC ctrlC) {
+    try (TerminalProgress bar = TerminalProgress.create()) {
+      TerminalProgress.begin(bar, "reading");
+      MnnProfile profile = input.trace().readProfile();
+      TerminalProgress.begin(bar, "simulating");
+      if (options.budgetBytes().isPresent()) {
+        ctrlC.hold();
+      }
+      return Swapping.of(profile, options, watch(bar, ctrlC));
+    }
+  }
+
+  private static SwapWatch watch(TerminalProgress bar, CtrlC ctrlC) {
+    return (present, simulations) -> {
+      if (bar != null) {
+        bar.update("simulating", simulations, -1);
+        bar.message(
+            String.format(
+                Locale.ROOT, "peak %,d, %,.0f ms", present.peakBytes(), present.totalMillis()));
+      }
+      return !ctrlC.isPressed();
+    };
+  }
+
+  private int show(Swapping swapping) {
     if (page != null) {
       OutputFile.write(page, SwapPage.html(swapping));
     }

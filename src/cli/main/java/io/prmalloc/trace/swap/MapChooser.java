@@ -30,6 +30,10 @@ final class MapChooser {
   //    won. Greedy takes maps early that later ones make superfluous.
   // 4. Exchange: one map for another, two for one, one for two, as long as time is won, within a
   //    number of simulations, so that the answer is the same on every machine.
+  //
+  // A simulation takes as long as the step has operators, and there are more of them the more maps
+  // there are: a step of thousands takes minutes. So somebody may watch, and end it with what it
+  // has by then; all maps swapped are still tried once.
 
   private static final int SHORT_LIST = 8;
   private static final int MAX_EXCHANGES = 4000;
@@ -38,14 +42,22 @@ final class MapChooser {
   private final SwapOptions options;
   private final long budgetBytes;
   private final Recomputing recomputing;
+  private final SwapWatch watch;
   private final long[] opPeakBytes;
   private Treatment[] present;
   private SwapRun presentRun;
   private long exchanges;
+  private long simulations;
+  private boolean isEnded;
 
   MapChooser(SwapStep step, SwapOptions options) {
+    this(step, options, SwapWatch.NOBODY);
+  }
+
+  MapChooser(SwapStep step, SwapOptions options, SwapWatch watch) {
     this.step = step;
     this.options = options;
+    this.watch = watch;
     budgetBytes = options.budgetBytes().orElseThrow();
     recomputing = new Recomputing(step);
     opPeakBytes = new long[step.ops.size()];
@@ -57,11 +69,23 @@ final class MapChooser {
   private record Move(int map, Treatment treatment) {}
 
   private SwapRun simulate(Treatment[] treatments) {
+    simulations++;
     return SwapSimulator.run(step, treatments, options, null, opPeakBytes);
+  }
+
+  /** Whether nobody has ended the search. */
+  private boolean goesOn() {
+    isEnded = isEnded || !watch.goOn(presentRun, simulations);
+    return !isEnded;
   }
 
   private boolean isWithin(SwapRun run) {
     return run.peakBytes() <= budgetBytes;
+  }
+
+  /** How many exchanges were looked at since the last improvement began. */
+  long exchanges() {
+    return exchanges;
   }
 
   /** The choice: one that keeps the budget, if one was found; else the one with the least peak. */
@@ -95,7 +119,7 @@ final class MapChooser {
 
   private void relieve() {
     long line = budgetBytes;
-    while (!isWithin(presentRun)) {
+    while (!isWithin(presentRun) && goesOn()) {
       presentRun = simulate(present);
       long alive = Arrays.stream(opPeakBytes).max().orElse(0);
       if (alive <= line) {
@@ -117,6 +141,9 @@ final class MapChooser {
     Move best = null;
     double bestWorth = 0;
     for (Move move : shortList(before, line)) {
+      if (!goesOn()) {
+        return false;
+      }
       Treatment was = present[move.map];
       present[move.map] = move.treatment;
       SwapRun run = simulate(present);
@@ -145,6 +172,10 @@ final class MapChooser {
 
     List<Promise> promises = new ArrayList<>();
     for (int map = 0; map < present.length; map++) {
+      // To look at one map takes as long as the step has operators.
+      if (!goesOn()) {
+        return List.of();
+      }
       if (present[map] != Treatment.KEEP) {
         continue;
       }
@@ -239,7 +270,7 @@ final class MapChooser {
 
   /** Makes the moves if the budget is kept and time is won; says whether. */
   private boolean takeIfBetter(Move... moves) {
-    if (!isPossibleAfter(moves)) {
+    if (!goesOn() || !isPossibleAfter(moves)) {
       return false;
     }
     Treatment[] before = present.clone();
@@ -263,6 +294,10 @@ final class MapChooser {
     for (int out : leaving) {
       for (int in : staying) {
         for (Treatment treatment : leaving()) {
+          if (isEnded || exchanges >= MAX_EXCHANGES) {
+            // As many as maps to the third power are left, and none of them would be tried.
+            return false;
+          }
           Move keep = new Move(out, Treatment.KEEP);
           Move leave = new Move(in, treatment);
           if (tryExchange(keep, leave)) {

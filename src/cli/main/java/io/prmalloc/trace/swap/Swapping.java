@@ -55,6 +55,20 @@ public final class Swapping {
    *     length is not given and cannot be found
    */
   public static Swapping of(MnnProfile profile, SwapOptions options) {
+    return of(profile, options, SwapWatch.NOBODY);
+  }
+
+  /**
+   * The same, watched: with a budget the choice may be ended, with the best that was found.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws io.prmalloc.trace.TraceFormatException if the profile has no times, or a life is
+   *     impossible
+   * @throws IllegalArgumentException if the forward pass is as long as the step or longer, or its
+   *     length is not given and cannot be found
+   */
+  public static Swapping of(MnnProfile profile, SwapOptions options, SwapWatch watch) {
     int ops = profile.ops().size();
     int forwardOps =
         options
@@ -76,7 +90,7 @@ public final class Swapping {
     Treatment[] treatments = new Treatment[step.maps.size()];
     Arrays.fill(treatments, Treatment.SWAP);
     if (options.budgetBytes().isPresent()) {
-      treatments = new MapChooser(step, options).choose();
+      treatments = new MapChooser(step, options, watch).choose();
     }
     return new Swapping(profile.toTrace().name(), step, options, treatments);
   }

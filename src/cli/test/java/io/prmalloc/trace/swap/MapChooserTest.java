@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -87,6 +89,69 @@ class MapChooserTest {
     }
     assertEquals(0, missed, "budgets that could have been kept");
     assertTrue(optimal >= 0.95 * kept, optimal + " of " + kept + " are as good as can be");
+  }
+
+  private static SwapStep step(long seed, int layers) {
+    return SwapStep.of(RandomSteps.profile(new SplittableRandom(seed), layers), layers);
+  }
+
+  /** There are some 16,000 exchanges of one for two, and two for one. */
+  @Test
+  void shouldLookAtNoMoreExchangesThanItMayTryWhenMapsAreMany() {
+    SwapStep step = step(1, 40);
+    long all = peak(step, SwapMode.SYNC, ModelKind.OS, Treatment.KEEP);
+    long none = peak(step, SwapMode.SYNC, ModelKind.OS, Treatment.SWAP);
+    MapChooser chooser =
+        new MapChooser(step, options(SwapMode.SYNC, ModelKind.OS, (all + none) / 2, false));
+
+    chooser.choose();
+
+    long bound = 4000 + 2L * step.maps.size() + 1;
+    assertTrue(chooser.exchanges() <= bound, chooser.exchanges() + " of " + bound);
+  }
+
+  /** Wherever it is ended, all maps swapped are tried, and nothing but that any more. */
+  @Test
+  void shouldAnswerWithTheBestSoFarWhenItIsEnded() {
+    SwapStep step = step(2, 30);
+    long all = peak(step, SwapMode.ASYNC, ModelKind.OS, Treatment.KEEP);
+    long none = peak(step, SwapMode.ASYNC, ModelKind.OS, Treatment.SWAP);
+    SwapOptions options = options(SwapMode.ASYNC, ModelKind.OS, (all + none) / 2, false);
+    Treatment[] swapped = new Treatment[step.maps.size()];
+    Arrays.fill(swapped, Treatment.SWAP);
+    double swappedMillis = SwapSimulator.run(step, swapped, options, null, null).totalMillis();
+    double least = Double.POSITIVE_INFINITY;
+    for (int end : new int[] {1, 2, 10, 100, 1000, Integer.MAX_VALUE}) {
+      AtomicInteger asked = new AtomicInteger();
+      Treatment[] chosen =
+          new MapChooser(step, options, (present, simulations) -> asked.incrementAndGet() < end)
+              .choose();
+
+      SwapRun run = SwapSimulator.run(step, chosen, options, null, null);
+      assertTrue(asked.get() <= end, "asked " + asked + " times");
+      assertTrue(run.peakBytes() <= options.budgetBytes().getAsLong(), "end " + end);
+      assertTrue(run.totalMillis() <= swappedMillis, "end " + end);
+      least = Math.min(least, run.totalMillis());
+    }
+    assertTrue(least < swappedMillis, "nothing was won");
+  }
+
+  /** Of many maps even the short list takes long: each map is looked at over all operators. */
+  @Test
+  void shouldAskForEachMapWhenItLooksForTheNextToLeave() {
+    SwapStep step = step(2, 30);
+    long all = peak(step, SwapMode.SYNC, ModelKind.OS, Treatment.KEEP);
+    AtomicInteger asked = new AtomicInteger();
+    new MapChooser(
+            step,
+            options(SwapMode.SYNC, ModelKind.OS, all - 1, false),
+            (present, simulations) -> {
+              asked.addAndGet(simulations == 2 ? 1 : 0);
+              return simulations <= 2;
+            })
+        .choose();
+
+    assertTrue(asked.get() >= step.maps.size(), asked + " times");
   }
 
   private static long peak(SwapStep step, SwapMode mode, ModelKind kind, Treatment treatment) {
