@@ -9,11 +9,9 @@ package io.prmalloc.internal.planner.index;
  * @param first its first tick
  * @param last its last tick
  * @param floorFirst the first of its ticks in which a tensor ends at {@code start}
- * @param floorLast the last of these
+ * @param floorLast the last of these; there may be others between them in which none does
  * @param roofFirst the first of its ticks in which a tensor begins at {@code end}
  * @param roofLast the last of these
- * @param isFloorWhole whether one does in every tick between these; false if nobody knows
- * @param isRoofWhole the same of the roof
  * @param start its lowest address
  * @param end the address above it, {@link GapCursor#FOREVER} if nothing lies above
  */
@@ -24,30 +22,12 @@ record FreeRectangle(
     int floorLast,
     int roofFirst,
     int roofLast,
-    boolean isFloorWhole,
-    boolean isRoofWhole,
     long start,
     long end) {
 
   /** Nothing lies anywhere. */
   static FreeRectangle plane(int ticks) {
-    return new FreeRectangle(
-        0, ticks - 1, 0, ticks - 1, 0, ticks - 1, true, true, 0, GapCursor.FOREVER);
-  }
-
-  /** {@link GapCursor#FOREVER} where nothing lies above. */
-  long height() {
-    return end == GapCursor.FOREVER ? end : end - start;
-  }
-
-  /** A life that touches floor and roof begins no later than this. */
-  int latestFirst() {
-    return Math.min(floorLast, roofLast);
-  }
-
-  /** A life that touches floor and roof ends no earlier than this. */
-  int earliestLast() {
-    return Math.max(floorFirst, roofFirst);
+    return new FreeRectangle(0, ticks - 1, 0, ticks - 1, 0, ticks - 1, 0, GapCursor.FOREVER);
   }
 
   /** Up to an address, where a tensor begins that lives from one tick to another. */
@@ -59,8 +39,6 @@ record FreeRectangle(
         floorLast,
         Math.max(first, from),
         Math.min(last, to),
-        isFloorWhole,
-        true,
         start,
         address);
   }
@@ -68,16 +46,7 @@ record FreeRectangle(
   /** From an address on, where a tensor ends that lives from one tick to another. */
   FreeRectangle above(long address, int from, int to) {
     return new FreeRectangle(
-        first,
-        last,
-        Math.max(first, from),
-        Math.min(last, to),
-        roofFirst,
-        roofLast,
-        true,
-        isRoofWhole,
-        address,
-        end);
+        first, last, Math.max(first, from), Math.min(last, to), roofFirst, roofLast, address, end);
   }
 
   /** With one more tensor on its floor, that lives from one tick to another. */
@@ -89,15 +58,8 @@ record FreeRectangle(
         Math.max(floorLast, Math.min(last, to)),
         roofFirst,
         roofLast,
-        isFloorWhole && isNextTo(floorFirst, floorLast, from, to),
-        isRoofWhole,
         start,
         end);
-  }
-
-  /** Whether one span of ticks begins right behind the other. */
-  private static boolean isNextTo(int oneFirst, int oneLast, int otherFirst, int otherLast) {
-    return otherFirst - 1 == oneLast || oneFirst - 1 == otherLast;
   }
 
   /** With one more tensor on its roof, that lives from one tick to another. */
@@ -109,8 +71,6 @@ record FreeRectangle(
         floorLast,
         Math.min(roofFirst, Math.max(first, from)),
         Math.max(roofLast, Math.min(last, to)),
-        isFloorWhole,
-        isRoofWhole && isNextTo(roofFirst, roofLast, from, to),
         start,
         end);
   }

@@ -34,8 +34,7 @@ public final class FreeRectangles implements OffsetIndex {
   //
   // For that each rectangle knows the first and the last tick in which its floor is touched, and
   // the roof; a life that misses that span is out. Where several tensors share a floor there may be
-  // a hole in the span, and the last word has a map from edges to tensors. Mostly one tensor is the
-  // whole floor, and the rectangle knows that, too.
+  // a hole in the span, and the last word has a map from edges to tensors.
   //
   // A placed tensor cuts every rectangle it overlaps into up to four: before it, after it, below it
   // and above it. What comes before or after is a largest one if and only if its floor and roof are
@@ -49,17 +48,6 @@ public final class FreeRectangles implements OffsetIndex {
 
   private static final int CUTS_PER_TENSOR = 40;
   private static final int FREE_CUTS = 10_000;
-
-  private static final Comparator<FreeRectangle> BY_START =
-      (one, other) ->
-          one.start() != other.start()
-              ? Long.compare(one.start(), other.start())
-              : compareTicks(one, other);
-  private static final Comparator<FreeRectangle> BY_END =
-      (one, other) ->
-          one.end() != other.end()
-              ? Long.compare(one.end(), other.end())
-              : compareTicks(one, other);
 
   private final Lives lives;
   private final long least;
@@ -124,15 +112,8 @@ public final class FreeRectangles implements OffsetIndex {
         addAfter(rectangle, last);
       }
     }
-    addLargest(below, BY_START);
-    addLargest(above, BY_END);
-  }
-
-  /** The earlier first tick comes first, then the later last one. */
-  private static int compareTicks(FreeRectangle one, FreeRectangle other) {
-    return one.first() != other.first()
-        ? Integer.compare(one.first(), other.first())
-        : Integer.compare(other.last(), one.last());
+    addLargest(below, Comparator.comparingLong(FreeRectangle::start));
+    addLargest(above, Comparator.comparingLong(FreeRectangle::end));
   }
 
   @Override
@@ -152,11 +133,11 @@ public final class FreeRectangles implements OffsetIndex {
       int floorLast =
           old.floorLast() <= last
               ? old.floorLast()
-              : old.isFloorWhole() ? last : floors.lastUpTo(old.start(), last);
+              : isGround(old) ? last : floors.lastUpTo(old.start(), last);
       int roofLast =
           old.roofLast() <= last
               ? old.roofLast()
-              : old.isRoofWhole() ? last : roofs.lastUpTo(old.end(), last);
+              : isOpen(old) ? last : roofs.lastUpTo(old.end(), last);
       add(
           new FreeRectangle(
               old.first(),
@@ -165,8 +146,6 @@ public final class FreeRectangles implements OffsetIndex {
               floorLast,
               old.roofFirst(),
               roofLast,
-              old.isFloorWhole(),
-              old.isRoofWhole(),
               old.start(),
               old.end()));
     }
@@ -179,11 +158,11 @@ public final class FreeRectangles implements OffsetIndex {
       int floorFirst =
           old.floorFirst() >= first
               ? old.floorFirst()
-              : old.isFloorWhole() ? first : floors.firstFrom(old.start(), first);
+              : isGround(old) ? first : floors.firstFrom(old.start(), first);
       int roofFirst =
           old.roofFirst() >= first
               ? old.roofFirst()
-              : old.isRoofWhole() ? first : roofs.firstFrom(old.end(), first);
+              : isOpen(old) ? first : roofs.firstFrom(old.end(), first);
       add(
           new FreeRectangle(
               first,
@@ -192,27 +171,24 @@ public final class FreeRectangles implements OffsetIndex {
               old.floorLast(),
               roofFirst,
               old.roofLast(),
-              old.isFloorWhole(),
-              old.isRoofWhole(),
               old.start(),
               old.end()));
     }
   }
 
-  /**
-   * Adds those that lie in no other one of a list; they have one side in common, and those that
-   * have the other one, too, come one after the other in the order.
-   */
-  private void addLargest(List<FreeRectangle> list, Comparator<FreeRectangle> order) {
+  /** Adds those that lie in no other one of a list; they have one side in common. */
+  private void addLargest(List<FreeRectangle> list, Comparator<FreeRectangle> byOtherSide) {
     if (list.size() > 1) {
-      list.sort(order);
+      list.sort(
+          byOtherSide
+              .thenComparingInt(FreeRectangle::first)
+              .thenComparing(Comparator.comparingInt(FreeRectangle::last).reversed()));
     }
     FreeRectangle kept = null;
     for (FreeRectangle rectangle : list) {
       // Among equal sides the first ticks ascend, so whoever ends no later lies in the kept one.
       if (kept == null
-          || kept.start() != rectangle.start()
-          || kept.end() != rectangle.end()
+          || byOtherSide.compare(kept, rectangle) != 0
           || kept.last() < rectangle.last()) {
         add(rectangle);
         kept = rectangle;
@@ -221,8 +197,16 @@ public final class FreeRectangles implements OffsetIndex {
   }
 
   /** Whether tensors alive in a span of ticks touch floor and roof. */
-  private boolean touches(RectangleList list, int i, int first, int last) {
-    return (list.isFloorTouched(i, first, last) || floors.lastUpTo(list.start(i), last) >= first)
-        && (list.isRoofTouched(i, first, last) || roofs.lastUpTo(list.end(i), last) >= first);
+  private boolean touches(long start, long end, int first, int last) {
+    return (start == 0 || floors.lastUpTo(start, last) >= first)
+        && (end == GapCursor.FOREVER || roofs.lastUpTo(end, last) >= first);
+  }
+
+  private static boolean isGround(FreeRectangle rectangle) {
+    return rectangle.start() == 0;
+  }
+
+  private static boolean isOpen(FreeRectangle rectangle) {
+    return rectangle.end() == GapCursor.FOREVER;
   }
 }

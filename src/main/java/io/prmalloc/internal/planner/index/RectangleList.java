@@ -10,7 +10,7 @@ import java.util.Arrays;
 final class RectangleList {
 
   // Five numbers each, those first that are looked at first: both ticks in one, start, end, the
-  // ticks of the floor, the ticks of the roof. The last two are negative if the edge is not whole.
+  // ticks of the floor, the ticks of the roof.
 
   private static final int WORDS = 5;
   private static final int FIRST_CAPACITY = 4;
@@ -58,16 +58,7 @@ final class RectangleList {
     long floor = words[WORDS * i + 3];
     long roof = words[WORDS * i + 4];
     return new FreeRectangle(
-        first(i),
-        last(i),
-        high(floor),
-        low(floor),
-        high(roof),
-        low(roof),
-        floor >= 0,
-        roof >= 0,
-        start(i),
-        end(i));
+        first(i), last(i), high(floor), low(floor), high(roof), low(roof), start(i), end(i));
   }
 
   void add(FreeRectangle rectangle) {
@@ -76,9 +67,8 @@ final class RectangleList {
     words[at] = pack(rectangle.first(), rectangle.last());
     words[at + 1] = rectangle.start();
     words[at + 2] = rectangle.end();
-    words[at + 3] =
-        packEdge(rectangle.floorFirst(), rectangle.floorLast(), rectangle.isFloorWhole());
-    words[at + 4] = packEdge(rectangle.roofFirst(), rectangle.roofLast(), rectangle.isRoofWhole());
+    words[at + 3] = pack(rectangle.floorFirst(), rectangle.floorLast());
+    words[at + 4] = pack(rectangle.roofFirst(), rectangle.roofLast());
   }
 
   /** Adds one of another list. */
@@ -106,34 +96,12 @@ final class RectangleList {
     System.arraycopy(words, WORDS * size, words, WORDS * i, WORDS);
   }
 
-  /**
-   * Whether the floor is touched in one of the ticks of a life, as far as one can say without
-   * knowing the tensors; the life must overlap the span of the floor.
-   */
-  boolean isFloorTouched(int i, int lifeFirst, int lifeLast) {
-    return isTouched(words[WORDS * i + 3], lifeFirst, lifeLast);
-  }
-
-  /** The same of the roof. */
-  boolean isRoofTouched(int i, int lifeFirst, int lifeLast) {
-    return isTouched(words[WORDS * i + 4], lifeFirst, lifeLast);
-  }
-
-  /** An edge is touched in its first tick and in its last, and if it is whole in all between. */
-  private static boolean isTouched(long edge, int lifeFirst, int lifeLast) {
-    return edge >= 0 || high(edge) >= lifeFirst || low(edge) <= lifeLast;
-  }
-
-  private static long packEdge(int first, int last, boolean isWhole) {
-    return pack(first, last) | (isWhole ? 0 : Long.MIN_VALUE);
-  }
-
   private static long pack(int high, int low) {
     return (long) high << 32 | low;
   }
 
   private static int high(long word) {
-    return (int) (word >>> 32) & Integer.MAX_VALUE;
+    return (int) (word >>> 32);
   }
 
   private static int low(long word) {

@@ -96,33 +96,8 @@ final class RectangleNode {
     }
   }
 
-  /**
-   * Whether what is known of all rectangles may be so because of one of them: if not, it stays as
-   * it is without that one.
-   */
-  boolean dependsOn(FreeRectangle rectangle) {
-    long height = rectangle.height();
-    return first == rectangle.first()
-        || last == rectangle.last()
-        || start == rectangle.start()
-        || end == rectangle.end()
-        || latestFirst == rectangle.latestFirst()
-        || earliestLast == rectangle.earliestLast()
-        || passedOver == height
-        || (bestHeight == height && bestStart == rectangle.start());
-  }
-
-  /** Looks at the rectangles of this leaf again, or at its children; says whether that was new. */
-  boolean renew(long leastSize) {
-    int oldFirst = first;
-    int oldLast = last;
-    long oldStart = start;
-    long oldEnd = end;
-    int oldLatestFirst = latestFirst;
-    int oldEarliestLast = earliestLast;
-    long oldHeight = bestHeight;
-    long oldBestStart = bestStart;
-    long oldPassedOver = passedOver;
+  /** Looks at the rectangles of this leaf again, or at its children. */
+  void renew(long leastSize) {
     reset();
     if (isLeaf()) {
       for (int i = 0; i < rectangles.size(); i++) {
@@ -132,15 +107,6 @@ final class RectangleNode {
       include(left);
       include(right);
     }
-    return first != oldFirst
-        || last != oldLast
-        || start != oldStart
-        || end != oldEnd
-        || latestFirst != oldLatestFirst
-        || earliestLast != oldEarliestLast
-        || bestHeight != oldHeight
-        || bestStart != oldBestStart
-        || passedOver != oldPassedOver;
   }
 
   private void include(RectangleNode child) {

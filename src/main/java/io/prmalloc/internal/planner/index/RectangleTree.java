@@ -1,6 +1,6 @@
 package io.prmalloc.internal.planner.index;
 
-import java.util.List;
+import java.util.Collection;
 
 /**
  * A set of free rectangles with two questions: which one fits a life and a size best, and which
@@ -23,10 +23,6 @@ final class RectangleTree {
   // hold the life or beat what it has. Rectangles too low for everything asked for so far do not
   // count in the best fit until a size is asked for that they have room for; sizes mostly descend,
   // so each gets into the count once. That is what keeps the slivers out of the way.
-  //
-  // What a node knows is made anew from below only if a rectangle went that it may depend on. Most
-  // do not, and then nothing above depends on them either: in a plan of a million the time goes
-  // into memory that is not in a cache, so whatever need not be looked at is left alone.
 
   /** What to split by. */
   enum Order {
@@ -43,7 +39,7 @@ final class RectangleTree {
      *
      * <p>Threading: as the tree.
      */
-    boolean touches(RectangleList list, int i, int first, int last);
+    boolean touches(long start, long end, int first, int last);
   }
 
   private static final int LEAF_SIZE = 48;
@@ -146,33 +142,32 @@ final class RectangleTree {
   private int widest(RectangleList list) {
     double ticksTotal = 0;
     double heightTotal = 1;
-    int leastFirst = Integer.MAX_VALUE;
-    int mostFirst = 0;
-    int leastLast = Integer.MAX_VALUE;
-    int mostLast = 0;
-    long leastStart = Long.MAX_VALUE;
-    long mostStart = 0;
     for (int i = 0; i < list.size(); i++) {
-      int first = list.first(i);
-      int last = list.last(i);
-      long start = list.start(i);
-      ticksTotal += last - first + 1;
+      ticksTotal += list.last(i) - list.first(i) + 1;
       heightTotal += list.end(i) == GapCursor.FOREVER ? 0 : list.height(i);
-      leastFirst = Math.min(leastFirst, first);
-      mostFirst = Math.max(mostFirst, first);
-      leastLast = Math.min(leastLast, last);
-      mostLast = Math.max(mostLast, last);
-      leastStart = Math.min(leastStart, start);
-      mostStart = Math.max(mostStart, start);
     }
-    double firsts = mostFirst - leastFirst;
-    double lasts = mostLast - leastLast;
-    double starts = mostStart - leastStart;
-    int widest = lasts > firsts ? LAST : FIRST;
-    double ticks = Math.max(firsts, lasts);
-    // By time, only where all have the same ticks.
-    boolean isStart = order == Order.PLACE ? starts / heightTotal > ticks / ticksTotal : ticks == 0;
-    return isStart ? START : widest;
+    int widest = -1;
+    double most = -1;
+    for (int axis = 0; axis < AXES; axis++) {
+      long min = Long.MAX_VALUE;
+      long max = -1;
+      for (int i = 0; i < list.size(); i++) {
+        min = Math.min(min, coordinate(axis, list, i));
+        max = Math.max(max, coordinate(axis, list, i));
+      }
+      double width = max - min;
+      if (order == Order.PLACE) {
+        width /= axis == START ? heightTotal : ticksTotal;
+      } else if (axis == START) {
+        // Only where all have the same ticks.
+        width = 0;
+      }
+      if (max > min && width > most) {
+        most = width;
+        widest = axis;
+      }
+    }
+    return widest;
   }
 
   private static long coordinate(int axis, RectangleList list, int i) {
@@ -196,9 +191,7 @@ final class RectangleTree {
     remove(root, rectangle);
   }
 
-  /** Says whether what the node knows has changed. */
-  private boolean remove(RectangleNode node, FreeRectangle rectangle) {
-    boolean isChanged = true;
+  private void remove(RectangleNode node, FreeRectangle rectangle) {
     if (node.isLeaf()) {
       int i = 0;
       while (!node.rectangles.isAt(i, rectangle)) {
@@ -207,9 +200,9 @@ final class RectangleTree {
       node.rectangles.remove(i);
     } else {
       boolean isLeft = coordinate(node.axis, rectangle) < node.split;
-      isChanged = remove(isLeft ? node.left : node.right, rectangle);
+      remove(isLeft ? node.left : node.right, rectangle);
     }
-    return isChanged && node.dependsOn(rectangle) && node.renew(leastAsked);
+    node.renew(leastAsked);
   }
 
   /**
@@ -217,18 +210,16 @@ final class RectangleTree {
    *
    * @param taken they are added to this
    */
-  void take(int from, int to, long start, long end, List<FreeRectangle> taken) {
+  void take(int from, int to, long start, long end, Collection<FreeRectangle> taken) {
     take(root, from, to, start, end, taken);
   }
 
-  /** Says whether what the node knows has changed. */
-  private boolean take(
-      RectangleNode node, int from, int to, long start, long end, List<FreeRectangle> taken) {
+  private void take(
+      RectangleNode node, int from, int to, long start, long end, Collection<FreeRectangle> taken) {
     if (!node.mayTouch(from, to, start, end)) {
-      return false;
+      return;
     }
     int before = taken.size();
-    boolean isChanged = true;
     if (node.isLeaf()) {
       RectangleList list = node.rectangles;
       for (int i = list.size() - 1; i >= 0; i--) {
@@ -241,15 +232,12 @@ final class RectangleTree {
         }
       }
     } else {
-      isChanged = take(node.left, from, to, start, end, taken);
-      isChanged |= take(node.right, from, to, start, end, taken);
+      take(node.left, from, to, start, end, taken);
+      take(node.right, from, to, start, end, taken);
     }
-    for (int i = before; isChanged && i < taken.size(); i++) {
-      if (node.dependsOn(taken.get(i))) {
-        return node.renew(leastAsked);
-      }
+    if (taken.size() > before) {
+      node.renew(leastAsked);
     }
-    return false;
   }
 
   /**
@@ -296,7 +284,7 @@ final class RectangleTree {
           && list.last(i) >= last
           && list.latestFirst(i) >= first
           && list.earliestLast(i) <= last
-          && touching.touches(list, i, first, last)) {
+          && touching.touches(list.start(i), list.end(i), first, last)) {
         bestHeight = height;
         bestStart = list.start(i);
       }
