@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  */
 class OnnxFuzzTest {
 
-  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 1_500);
+  private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 4_000);
 
   /** What loading classes may cost whoever needs them first. */
   private static final long LOADING_BYTES = 8 << 20;

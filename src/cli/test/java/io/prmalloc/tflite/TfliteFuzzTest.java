@@ -203,7 +203,7 @@ class TfliteFuzzTest {
 
   @Test
   void shouldReadOrRefuseWhenTwoModelsAreSpliced() {
-    for (int seed = 0; seed < INPUTS / 10; seed++) {
+    for (int seed = 0; seed < INPUTS / 5; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       byte[] broken = MODEL.clone();
       int length = random.nextInt(1, 64) & ~3;
