@@ -29,7 +29,7 @@ class LargeFilesTest {
   private static final long HEAP_BYTES = 24L << 20;
 
   private ChildJvm child() {
-    return new ChildJvm(directory).flags("-Xmx" + HEAP_BYTES);
+    return new ChildJvm(directory).withC2().flags("-Xmx" + HEAP_BYTES);
   }
 
   private static void write(OutputStream out, String text) throws IOException {
@@ -117,7 +117,8 @@ class LargeFilesTest {
       }
     }
     assertTrue(Files.size(file) < 1 << 20, Files.size(file) + " bytes");
-    ChildJvm.Result result = new ChildJvm(directory).run(LargeFilesMain.class, file.toString());
+    ChildJvm.Result result =
+        new ChildJvm(directory).withC2().run(LargeFilesMain.class, file.toString());
     // Of the 64 MiB collectors leave out what they copy into.
     Matcher told =
         Pattern.compile(Pattern.quote(file + ": does not fit into the heap of ") + "(\\d+) bytes")
@@ -136,7 +137,8 @@ class LargeFilesTest {
       writeNothing(out, '\n');
       write(out, "f x 0\n");
     }
-    ChildJvm.Result result = new ChildJvm(directory).run(LargeFilesMain.class, file.toString());
+    ChildJvm.Result result =
+        new ChildJvm(directory).withC2().run(LargeFilesMain.class, file.toString());
     assertEquals(0, result.exitCode(), "" + result);
     assertEquals("events 1", result.output().strip());
   }

@@ -27,6 +27,8 @@ class ShiftReplayerTest {
 
   private static final int THREADS = 8;
 
+  private static final int PLANNED_THREADS = 4;
+
   /** In a step of a model. */
   private static final int TENSORS = 60;
 
@@ -137,9 +139,10 @@ class ShiftReplayerTest {
   private static void checkPlanned(ShiftRun run) {
     for (ShiftPhase phase : run.phases()) {
       // Three that are alike, and one arena more for every thread.
-      assertTrue(phase.stepsToHits().orElse(Integer.MAX_VALUE) <= 3 + THREADS, run::toString);
+      assertTrue(
+          phase.stepsToHits().orElse(Integer.MAX_VALUE) <= 3 + PLANNED_THREADS, run::toString);
       // Those that run when sizes grow depart, until the plan is raised in the background.
-      assertTrue(phase.departedSteps() <= 4 * THREADS, run::toString);
+      assertTrue(phase.departedSteps() <= 4 * PLANNED_THREADS, run::toString);
     }
     checkMemory(run, 1.1);
   }
@@ -183,7 +186,7 @@ class ShiftReplayerTest {
     ShiftRun run =
         run(
             ReplayAllocator.PLANNED,
-            OPTIONS,
+            OPTIONS.withThreads(PLANNED_THREADS),
             model(2, TENSORS, 2),
             model(2, TENSORS, 8),
             model(2, TENSORS, 2));
@@ -194,7 +197,12 @@ class ShiftReplayerTest {
 
   @Test
   void shouldFollowTheModelWhenStepsArePlanned() throws InterruptedException {
-    checkPlanned(run(ReplayAllocator.PLANNED, OPTIONS, model(2, TENSORS, 4), model(4, TENSORS, 4)));
+    checkPlanned(
+        run(
+            ReplayAllocator.PLANNED,
+            OPTIONS.withThreads(PLANNED_THREADS),
+            model(2, TENSORS, 4),
+            model(4, TENSORS, 4)));
   }
 
   @ParameterizedTest
