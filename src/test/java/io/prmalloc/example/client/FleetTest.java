@@ -29,10 +29,14 @@ class FleetTest {
 
   @Test
   void shouldHitFromTheFirstRequestWhenPlansAreInADirectory(@TempDir Path plans) {
+    shouldHitFromTheFirstRequest("--plan-store=" + plans, "--requests=5", "--start-step=5");
+  }
+
+  @Test
+  @Tag("long")
+  void shouldHitFromTheFirstRequestInAllWhenTheStoreHasAPlanBefore(@TempDir Path plans) {
     String[] arguments = {"--plan-store=" + plans, "--requests=5", "--start-step=5"};
     shouldHitFromTheFirstRequest(arguments);
-
-    // A store that has a plan before serves all of them.
     CommandLine again = FleetMain.commandLine();
     assertEquals(0, again.execute(arguments));
     for (Replica warm : again.<FleetMain>getCommand().replicas()) {

@@ -30,7 +30,7 @@ public class JcstressTest {
 
   /** Few samples and one way to compile, to see within seconds that nothing is plainly broken. */
   private static final String SHORT =
-      "-m quick -c 2 -iters 1 -time 40 -strideSize 16 -strideCount 5";
+      "-m quick -c 2 -iters 1 -time 20 -strideSize 16 -strideCount 5";
 
   private static final Pattern COUNTS =
       Pattern.compile(
