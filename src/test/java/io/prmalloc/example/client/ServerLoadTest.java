@@ -83,10 +83,15 @@ class ServerLoadTest {
    */
   private static Map<String, Double> idleMetrics(ServerProcess server) throws Exception {
     Map<String, Double> metrics = server.metrics();
-    for (int i = 0; i < 500 && metrics.get("tensor_bytes_in_use") != 0; i++) {
+    for (int i = 0; i < 500 && isBusy(metrics); i++) {
       Thread.sleep(10);
       metrics = server.metrics();
     }
     return metrics;
+  }
+
+  private static boolean isBusy(Map<String, Double> metrics) {
+    return metrics.get("tensor_bytes_in_use") != 0
+        || metrics.get("inference_requests_in_flight") != 0;
   }
 }
