@@ -192,6 +192,16 @@ public enum MemoryStrategy {
   }
 
   /**
+   * Whether {@link #assignOffsets} observes constraints of tensors; no strategy observes them in
+   * plans of objects.
+   *
+   * <p>Threading: any thread.
+   */
+  public boolean observesConstraints() {
+    return this == GREEDY_BY_SIZE;
+  }
+
+  /**
    * Plans offsets in one arena.
    *
    * <p>{@link #GREEDY_BY_SIZE} has a way of its own: the largest tensor first, each into the

@@ -3,6 +3,7 @@ package io.prmalloc.plan;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -85,6 +86,24 @@ public record TensorConstraints(
             "two gaps share task " + gaps.get(i).firstTask + "; gaps must not overlap");
       }
     }
+  }
+
+  /**
+   * The constraint that a plan must keep: {@code gaps}, {@code a fixed offset} or {@code an
+   * alignment}, the first of these that there is. A hint need not be kept.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return empty if there is none, so that a planner that ignores constraints may be used
+   */
+  public Optional<String> obligation() {
+    if (!gaps.isEmpty()) {
+      return Optional.of("gaps");
+    }
+    if (offset.isPresent()) {
+      return Optional.of("a fixed offset");
+    }
+    return alignment > 1 ? Optional.of("an alignment") : Optional.empty();
   }
 
   /** The same with another alignment. Threading: any thread. */

@@ -3,7 +3,6 @@ package io.prmalloc.trace;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.ShapedUsageRecord;
-import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
@@ -237,15 +236,10 @@ public final class TensorLifetimes {
    */
   public Optional<String> constraints() {
     for (int i = 0; i < count(); i++) {
-      TensorConstraints asked = records.get(i).constraints();
-      String what =
-          !asked.gaps().isEmpty()
-              ? "gaps"
-              : asked.offset().isPresent()
-                  ? "a fixed offset"
-                  : asked.alignment() > 1 ? "an alignment" : "";
-      if (!what.isEmpty()) {
-        return Optional.of("tensor " + EventsReader.shorten(ids.get(i)) + " has " + what);
+      Optional<String> obligation = records.get(i).constraints().obligation();
+      if (obligation.isPresent()) {
+        return Optional.of(
+            "tensor " + EventsReader.shorten(ids.get(i)) + " has " + obligation.get());
       }
     }
     return Optional.empty();

@@ -10,6 +10,7 @@ import io.prmalloc.plan.TensorUsageRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -38,7 +39,7 @@ public final class ConstrainedProblem {
   private final int[][] lastTicks;
   private final long[][] froms;
   private final long[][] tos;
-  // Ticks from which and to which a tensor has a piece; none of one without pieces.
+  // The first and the last tick in which a tensor has a piece; a tensor without pieces has none.
   private final int[] births;
   private final int[] deaths;
   private final int tickCount;
@@ -125,8 +126,8 @@ public final class ConstrainedProblem {
   }
 
   /**
-   * No offset of a plan without holes can pass the sum of all sizes and steps, behind the fixed.
-   * What differences of offsets are computed with must not overflow either.
+   * Checks that offsets, and differences of offsets, do not overflow: no offset of a plan without
+   * holes passes the end of the fixed tensors plus the sum of all sizes and steps.
    */
   private void checkSum() {
     long end = 0;
@@ -213,16 +214,14 @@ public final class ConstrainedProblem {
    */
   public static void refuse(List<TensorUsageRecord> records, String method) {
     for (int i = 0; i < records.size(); i++) {
-      TensorConstraints constraints = records.get(i).constraints();
-      String what =
-          !constraints.gaps().isEmpty()
-              ? "gaps"
-              : constraints.offset().isPresent()
-                  ? "a fixed offset"
-                  : constraints.alignment() > 1 ? "an alignment" : "";
-      if (!what.isEmpty()) {
+      Optional<String> obligation = records.get(i).constraints().obligation();
+      if (obligation.isPresent()) {
         throw new IllegalArgumentException(
-            method + " cannot observe the constraints of tensors; tensor " + i + " has " + what);
+            method
+                + " cannot observe the constraints of tensors; tensor "
+                + i
+                + " has "
+                + obligation.get());
       }
     }
   }

@@ -34,8 +34,8 @@ final class ExactMethod implements PlanMethod {
   }
 
   @Override
-  public boolean observesConstraints(PlanKind kind, PlanOptions options) {
-    return true;
+  public Optional<String> ignoringConstraints(PlanKind kind, PlanOptions options) {
+    return Optional.empty();
   }
 
   @Override

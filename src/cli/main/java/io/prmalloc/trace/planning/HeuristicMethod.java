@@ -32,8 +32,8 @@ final class HeuristicMethod implements PlanMethod {
   }
 
   @Override
-  public boolean observesConstraints(PlanKind kind, PlanOptions options) {
-    return options.orders().search().isEmpty();
+  public Optional<String> ignoringConstraints(PlanKind kind, PlanOptions options) {
+    return options.orders().search().map(search -> label() + "'s search");
   }
 
   @Override

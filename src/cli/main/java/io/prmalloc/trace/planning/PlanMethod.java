@@ -1,6 +1,7 @@
 package io.prmalloc.trace.planning;
 
 import io.prmalloc.trace.TensorLifetimes;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -23,13 +24,14 @@ public interface PlanMethod {
   boolean isDefined(PlanKind kind, int dimensions);
 
   /**
-   * Whether it keeps what tensors ask for beside sizes and lives: alignments, fixed offsets, gaps.
+   * The part of the method that ignores alignments, fixed offsets and gaps of tensors.
    *
    * <p>Threading: any thread.
    *
-   * @param kind what it is asked for, and is defined for
+   * @param kind a kind that the method is defined for
+   * @return as errors name it; empty if the plan would keep the constraints
    */
-  boolean observesConstraints(PlanKind kind, PlanOptions options);
+  Optional<String> ignoringConstraints(PlanKind kind, PlanOptions options);
 
   /**
    * Makes a plan.

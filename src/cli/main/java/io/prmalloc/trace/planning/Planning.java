@@ -177,19 +177,16 @@ public final class Planning {
     }
   }
 
-  /** Which tensor has what the method cannot keep; empty if it can, or there is nothing to keep. */
+  /** Which tensor has what the method ignores; empty if it ignores nothing of them. */
   private Optional<String> refusal(Choice choice) {
-    PlanMethod method = choice.method;
-    if (method.observesConstraints(choice.kind, options)) {
-      return Optional.empty();
-    }
-    String which =
-        method.observesConstraints(PlanKind.OFFSETS, options)
-            ? " by " + choice.kind.label()
-            : method instanceof HeuristicMethod ? "'s search" : "";
-    return tensors
-        .constraints()
-        .map(has -> method.label() + which + " cannot observe the constraints of tensors; " + has);
+    return choice
+        .method
+        .ignoringConstraints(choice.kind, options)
+        .flatMap(
+            part ->
+                tensors
+                    .constraints()
+                    .map(has -> part + " cannot observe the constraints of tensors; " + has));
   }
 
   /** Whether a method makes no plan at all if it does not make this one. */

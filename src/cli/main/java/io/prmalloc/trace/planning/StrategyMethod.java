@@ -25,8 +25,13 @@ record StrategyMethod(MemoryStrategy strategy) implements PlanMethod {
   }
 
   @Override
-  public boolean observesConstraints(PlanKind kind, PlanOptions options) {
-    return strategy == MemoryStrategy.GREEDY_BY_SIZE && kind == PlanKind.OFFSETS;
+  public Optional<String> ignoringConstraints(PlanKind kind, PlanOptions options) {
+    if (!strategy.observesConstraints()) {
+      return Optional.of(label());
+    }
+    return kind == PlanKind.OFFSETS
+        ? Optional.empty()
+        : Optional.of(label() + " by " + kind.label());
   }
 
   @Override
