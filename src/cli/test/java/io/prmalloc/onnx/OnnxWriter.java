@@ -1,59 +1,45 @@
 package io.prmalloc.onnx;
 
-import com.google.protobuf.CodedOutputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.prmalloc.example.model.OnnxMessage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Writes protobuf messages, and ONNX models as such messages. */
+/** Writes ONNX models with operators of any kind, node by node. */
 public final class OnnxWriter {
 
-  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-
-  private interface Writing {
-    void write(CodedOutputStream out) throws IOException;
-  }
-
-  private OnnxWriter put(Writing writing) {
-    try {
-      CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-      writing.write(out);
-      out.flush();
-      return this;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
+  private final OnnxMessage message = new OnnxMessage();
 
   OnnxWriter whole(int field, long value) {
-    return put(out -> out.writeInt64(field, value));
+    message.put(field, value);
+    return this;
   }
 
   OnnxWriter fraction(int field, float value) {
-    return put(out -> out.writeFloat(field, value));
+    message.put(field, value);
+    return this;
   }
 
   OnnxWriter raw(int field, byte[] value) {
-    return put(out -> out.writeByteArray(field, value));
+    message.put(field, value);
+    return this;
   }
 
   OnnxWriter text(int field, String value) {
-    return raw(field, value.getBytes(StandardCharsets.UTF_8));
+    message.put(field, value);
+    return this;
   }
 
   OnnxWriter message(int field, Consumer<OnnxWriter> content) {
     OnnxWriter inner = new OnnxWriter();
     content.accept(inner);
-    return raw(field, inner.bytes.toByteArray());
+    message.put(field, inner.message);
+    return this;
   }
 
   byte[] finish() {
-    return bytes.toByteArray();
+    return message.toBytes();
   }
 
   /** A model of the graph. */

@@ -37,6 +37,10 @@ public final class OnnxMessage {
     return write(out -> out.writeInt64(field, value));
   }
 
+  public OnnxMessage put(int field, float value) {
+    return write(out -> out.writeFloat(field, value));
+  }
+
   public OnnxMessage put(int field, byte[] value) {
     return write(out -> out.writeByteArray(field, value));
   }
@@ -49,7 +53,7 @@ public final class OnnxMessage {
     return put(field, value.toBytes());
   }
 
-  byte[] toBytes() {
+  public byte[] toBytes() {
     return bytes.toByteArray();
   }
 

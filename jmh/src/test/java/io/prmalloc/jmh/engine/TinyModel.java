@@ -1,10 +1,7 @@
 package io.prmalloc.jmh.engine;
 
-import com.google.protobuf.CodedOutputStream;
-import java.io.ByteArrayOutputStream;
+import io.prmalloc.example.model.OnnxMessage;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -17,20 +14,12 @@ import java.nio.file.Path;
 final class TinyModel {
 
   private static final int FLOAT = 1;
-  private static final int IR_VERSION = 8;
-  private static final int OPERATORS_VERSION = 13;
-
-  private interface Write {
-    void to(CodedOutputStream out) throws IOException;
-  }
-
-  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
   private TinyModel() {}
 
   static Path write(Path file) throws IOException {
-    TinyModel graph =
-        new TinyModel()
+    OnnxMessage graph =
+        new OnnxMessage()
             .put(1, node("Sigmoid", "left_sigmoid", "left"))
             .put(1, node("Sin", "right_sin", "right"))
             .put(1, node("Mul", "product", "left_sigmoid", "right_sin"))
@@ -41,52 +30,24 @@ final class TinyModel {
             .put(11, value("left"))
             .put(11, value("right"))
             .put(12, value("sum"));
-    TinyModel model =
-        new TinyModel()
-            .put(1, IR_VERSION)
-            .put(7, graph)
-            .put(8, new TinyModel().put(1, "").put(2, OPERATORS_VERSION));
-    return Files.write(file, model.bytes.toByteArray());
+    return Files.write(file, OnnxMessage.model(graph));
   }
 
-  private static TinyModel node(String operator, String output, String... inputs) {
-    TinyModel node = new TinyModel();
+  private static OnnxMessage node(String operator, String output, String... inputs) {
+    OnnxMessage node = new OnnxMessage();
     for (String input : inputs) {
       node.put(1, input);
     }
     return node.put(2, output).put(3, output).put(4, operator);
   }
 
-  private static TinyModel value(String name) {
-    TinyModel shape =
-        new TinyModel()
-            .put(1, new TinyModel().put(1, 1))
-            .put(1, new TinyModel().put(2, "rows"))
-            .put(1, new TinyModel().put(2, "columns"));
-    TinyModel type = new TinyModel().put(1, new TinyModel().put(1, FLOAT).put(2, shape));
-    return new TinyModel().put(1, name).put(2, type);
-  }
-
-  private TinyModel put(int field, long value) {
-    return write(out -> out.writeInt64(field, value));
-  }
-
-  private TinyModel put(int field, String value) {
-    return write(out -> out.writeByteArray(field, value.getBytes(StandardCharsets.UTF_8)));
-  }
-
-  private TinyModel put(int field, TinyModel value) {
-    return write(out -> out.writeByteArray(field, value.bytes.toByteArray()));
-  }
-
-  private TinyModel write(Write write) {
-    try {
-      CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-      write.to(out);
-      out.flush();
-      return this;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  private static OnnxMessage value(String name) {
+    OnnxMessage shape =
+        new OnnxMessage()
+            .put(1, new OnnxMessage().put(1, 1))
+            .put(1, new OnnxMessage().put(2, "rows"))
+            .put(1, new OnnxMessage().put(2, "columns"));
+    OnnxMessage type = new OnnxMessage().put(1, new OnnxMessage().put(1, FLOAT).put(2, shape));
+    return new OnnxMessage().put(1, name).put(2, type);
   }
 }
