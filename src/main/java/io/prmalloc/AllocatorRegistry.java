@@ -110,8 +110,8 @@ public final class AllocatorRegistry implements AutoCloseable {
   }
 
   /**
-   * A registry of what a class loader finds, and the one of this class. A loader with another copy
-   * of this library finds nothing for this one.
+   * A registry of the providers that a class loader finds, and that the loader of this class finds.
+   * Providers of a loader with another copy of this library are left out.
    */
   static AllocatorRegistry load(ClassLoader loader) {
     AllocatorRegistry registry =
@@ -122,7 +122,7 @@ public final class AllocatorRegistry implements AutoCloseable {
     return registry;
   }
 
-  /** Whether what a loader finds is for another copy of this library, as in a server's parts. */
+  /** Whether a loader has a copy of this library of its own, as an application in a server may. */
   private static boolean hasAnotherCopy(ClassLoader loader) {
     ClassLoader asked = loader == null ? ClassLoader.getSystemClassLoader() : loader;
     try {

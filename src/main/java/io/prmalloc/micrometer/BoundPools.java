@@ -12,15 +12,15 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Which pool the meters of a name are of, in each registry.
+ * The pools that are bound to each registry, by name: one pool a name at a time.
  *
  * <p>Threading: any thread.
  */
 final class BoundPools {
 
-  // A registry that has a meter of some name and tags goes on with that one and only logs that the
-  // next is ignored. So a second pool of a name would be shown by nobody, and so would the one that
-  // comes after a closed one, as where an application starts anew within its process.
+  // A registry that has a meter of some name and tags keeps that meter, ignores the next one, and
+  // only logs that. So the figures of a second pool of the same name would be missing, and those of
+  // a pool that replaces a closed one, as when an application restarts within its process.
 
   private static final Map<MeterRegistry, Map<String, WeakReference<TensorPoolAllocator>>> BOUND =
       new WeakHashMap<>();
@@ -28,9 +28,10 @@ final class BoundPools {
   private BoundPools() {}
 
   /**
-   * Has the meters of a pool registered.
+   * Registers the meters of a pool, in place of those of a closed pool of the same name.
    *
-   * @throws IllegalStateException if those of another one are there that is not closed
+   * @param meters registers them
+   * @throws IllegalStateException if another pool of this name is bound and not closed
    */
   static void bind(
       MeterRegistry registry,

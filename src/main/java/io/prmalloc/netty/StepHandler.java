@@ -46,7 +46,7 @@ final class StepHandler extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** A step for a message; without one the message goes no further, so it is released here. */
+  /** Opens the step of a message. If that throws, the message is released: no handler gets it. */
   private ScopedMemoryCollector open(Object message) {
     boolean isOpen = false;
     try {

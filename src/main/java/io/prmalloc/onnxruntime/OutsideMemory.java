@@ -28,7 +28,7 @@ final class OutsideMemory {
 
   private volatile long peakBytes;
 
-  /** Bytes that are out, as asked for. */
+  /** Bytes that are allocated, as asked for. */
   long bytes() {
     return bytes;
   }

@@ -12,7 +12,8 @@ import org.agrona.collections.Long2LongHashMap;
 final class EventOrder {
 
   // A release in the file says how many events ago its allocation was, for which the numbers of
-  // allocations that are out must be known: by id, those of the last ones in a table where each has
+  // allocations that are allocated must be known: by id, those of the last ones in a table where
+  // each has
   // its slot, and the few that live longer in a map.
 
   /**

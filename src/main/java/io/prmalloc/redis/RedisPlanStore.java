@@ -50,12 +50,13 @@ public final class RedisPlanStore implements PlanStore {
 
   private static final String NONE = "none";
 
-  /** What answers begin with of a server, or to a user, that may only read. */
+  /** The errors of a server that is read-only, and of a user without the right to write. */
   private static final Pattern READ_ONLY =
       Pattern.compile("(READONLY|NOPERM)\\b.*", Pattern.DOTALL);
 
-  // What is there is told by its hash: a few bytes to send instead of all. Of a value that is too
-  // long for a plan nobody has read more than its beginning, so that is what is compared.
+  // The value that was read is compared by its hash: a few bytes are sent instead of all. Of a
+  // value
+  // that is too long for a plan only the beginning was read, so the beginnings are compared.
   private static final String REPLACE =
       """
       local type = redis.call('TYPE', KEYS[1])['ok']
@@ -118,7 +119,9 @@ public final class RedisPlanStore implements PlanStore {
     return new RedisPlanStore(parsed);
   }
 
-  /** Not by the value: who wants Lettuce's default of a minute may say so. */
+  /**
+   * Whether the address has a timeout; its value does not tell, for it may be Lettuce's default.
+   */
   private static boolean saysTimeout(String uri) {
     String parameters = uri.substring(uri.lastIndexOf('?') + 1).toLowerCase(Locale.ROOT);
     return uri.indexOf('?') >= 0 && parameters.matches("(.*&)?timeout=.*");

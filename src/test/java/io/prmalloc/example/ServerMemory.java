@@ -173,7 +173,7 @@ final class ServerMemory implements AutoCloseable {
     piece.release();
   }
 
-  /** Bytes of the pieces that are out. */
+  /** Bytes of the pieces that are allocated. */
   long bufferedBytes() {
     return bufferedBytes.get();
   }
@@ -188,7 +188,7 @@ final class ServerMemory implements AutoCloseable {
     return pool;
   }
 
-  /** Bytes of the tensors that are out. */
+  /** Bytes of the tensors that are allocated. */
   long tensorBytes() {
     return tensorBytes.sum();
   }

@@ -79,7 +79,8 @@ final class ServerMetrics {
   }
 
   private static void memory(StringBuilder page, ServerMemory memory) {
-    gauge(page, "tensor_bytes_in_use", "Bytes of tensors that are out.", memory.tensorBytes());
+    gauge(
+        page, "tensor_bytes_in_use", "Bytes of tensors that are allocated.", memory.tensorBytes());
     gauge(
         page,
         "request_bytes_in_use",

@@ -22,7 +22,7 @@ public final class Pools {
     step.close();
   }
 
-  /** A part of such a step: tensors that are out together and then all freed. */
+  /** A part of such a step: tensors that are allocated together and then all freed. */
   static void track(TensorPoolAllocator pool, long... totalBytes) {
     MemoryPlanner planner = pool.planner();
     List<Tracked> out = new ArrayList<>();

@@ -237,8 +237,8 @@ final class ReplayCommand implements Callable<Integer> {
       names = "--settle",
       paramLabel = "SECONDS",
       description =
-          "For how long steps run twice before they are measured, so that the JIT compiles what they"
-              + " need: without writing, then as measured; from 0. Default: 1.")
+          "How long steps run before they are measured, so that the JIT compiles them: for this time"
+              + " without writing, then for this time as measured; from 0. Default: 1.")
   private Double settleSeconds;
 
   @Option(

@@ -52,7 +52,7 @@ public final class PlanSharing {
   /** How long the pool's close waits for a store that does not listen to an interrupt. */
   private static final long MAX_JOIN_MILLIS = 5_000;
 
-  /** More causes than this in a row may be a circle. */
+  /** The most causes in a message; a chain of causes may be circular. */
   private static final int MAX_CAUSES = 10;
 
   /** The pool, as far as it is shared. */
@@ -218,7 +218,9 @@ public final class PlanSharing {
           "the plan store " + store + " is not available, going on without: " + withCauses(reason));
     }
 
-    /** Clients say that they cannot connect, and only below why: a password, say. */
+    /**
+     * With the messages of the causes, for a client's own exception rarely says why: a password.
+     */
     private static String withCauses(Throwable reason) {
       StringBuilder text = new StringBuilder(reason.toString());
       Throwable cause = reason.getCause();

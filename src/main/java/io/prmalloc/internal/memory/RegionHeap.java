@@ -282,7 +282,7 @@ public final class RegionHeap {
     }
   }
 
-  /** Blocks that are out. Threading: any thread. */
+  /** Blocks that are allocated. Threading: any thread. */
   public long liveBlocks() {
     synchronized (lock) {
       return liveBlocks;

@@ -30,7 +30,7 @@ final class ConstrainedState {
 
   private static final long NONE = Long.MIN_VALUE / 4;
   private static final long ALL = Long.MAX_VALUE / 4;
-  // Of tensors in ticks: some 100 MB, which a small file can ask for.
+  // The most entries of tensors in ticks, some 100 MB: a small file can describe more.
   private static final int MAX_USES = 1 << 23;
 
   private final ConstrainedProblem problem;
@@ -160,8 +160,8 @@ final class ConstrainedState {
   }
 
   /**
-   * Which ticks are looked at, and how many before each: what is all in use in the next tick as
-   * well, needs no look of its own.
+   * Numbers the ticks that are checked. A tick is left out if all that is in use in it is in use in
+   * the next tick as well.
    */
   private static int[] ranks(ConstrainedProblem problem) {
     int[] ranks = new int[problem.tickCount() + 1];
@@ -174,7 +174,7 @@ final class ConstrainedState {
     return ranks;
   }
 
-  /** How many tensors there are in each tick that is looked at; null if in all too many. */
+  /** The number of tensors in each tick that is checked; null if they are too many together. */
   private static int[] widths(ConstrainedProblem problem, int[] ranks) {
     int[] widths = new int[ranks[ranks.length - 1] + 1];
     long uses = 0;

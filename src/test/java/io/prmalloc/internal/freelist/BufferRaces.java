@@ -237,7 +237,7 @@ public final class BufferRaces {
     }
   }
 
-  /** Closes and takes cross: bits are lost, and come back of blocks that are out. */
+  /** Closes and takes cross: bits are lost, and come back of blocks that are allocated. */
   @JCStressTest
   @Outcome(
       id = {"1, 2, 1", "1, 3, 1", "2, 1, 1", "2, 3, 1", "3, 1, 1", "3, 2, 1"},
