@@ -48,6 +48,9 @@ class ShiftReplayerTest {
           .withThreads(THREADS)
           .withTouch(Touch.ALL);
 
+  /** One thread reaches {@link #UNSERVED} after up to 110 steps, and hits must follow. */
+  private static final ReplayOptions ONE_THREAD = OPTIONS.withThreads(1).withSteps(200);
+
   /** A step of a model: layer after layer, and at times something is kept for longer. */
   private static Trace model(long seed, int tensors, int batch) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -152,7 +155,7 @@ class ShiftReplayerTest {
     checkShared(
         run(
             ReplayAllocator.POOL,
-            OPTIONS.withThreads(1),
+            ONE_THREAD,
             model(2, TENSORS, 2),
             model(2, TENSORS, 8),
             model(2, TENSORS, 2)));
@@ -160,12 +163,7 @@ class ShiftReplayerTest {
 
   @Test
   void shouldFollowTheModelWhenMemoryIsShared() throws InterruptedException {
-    checkShared(
-        run(
-            ReplayAllocator.POOL,
-            OPTIONS.withThreads(1),
-            model(2, TENSORS, 4),
-            model(4, TENSORS, 4)));
+    checkShared(run(ReplayAllocator.POOL, ONE_THREAD, model(2, TENSORS, 4), model(4, TENSORS, 4)));
   }
 
   @Tag("long")
