@@ -36,6 +36,16 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
   }
 
   @Override
+  public boolean isTaskWaiting() {
+    return pool.executor().isTaskWaiting();
+  }
+
+  @Override
+  public void executeLong(Runnable task) {
+    pool.executor().executeLong(task);
+  }
+
+  @Override
   public boolean tryAdjust(Runnable change) {
     return pool.tryAdjust(change);
   }

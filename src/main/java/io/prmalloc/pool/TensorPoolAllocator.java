@@ -39,7 +39,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -88,8 +87,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final DeferredFreeSubAllocator memory;
   private final MemoryPlanner planner;
 
-  /** Ends with the pool; unused if the builder was given an executor. */
-  private final PlannerExecutor ownExecutor = new PlannerExecutor();
+  private final PlannerExecutor executor;
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -134,7 +132,10 @@ public final class TensorPoolAllocator implements Allocator {
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.memory = new DeferredFreeSubAllocator(builder.source());
-    Executor executor = builder.executor() != null ? builder.executor() : ownExecutor;
+    this.executor =
+        builder.executor() == null
+            ? new PlannerExecutor()
+            : new PlannerExecutor(builder.executor());
     this.planner = builder.makePlanner(executor);
     this.retired = new DrainingPlans(lifecycle, executor);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
@@ -359,6 +360,11 @@ public final class TensorPoolAllocator implements Allocator {
     Block block = slowPath.takeForHandle(bytes, alignment);
     block.beginOrAbandon(bytes);
     return block;
+  }
+
+  /** Where plans are made. */
+  PlannerExecutor executor() {
+    return executor;
   }
 
   /** Whether the fast path finds nothing that is planned, also where there is something. */
@@ -602,7 +608,7 @@ public final class TensorPoolAllocator implements Allocator {
       } finally {
         try {
           maintenance.join();
-          ownExecutor.close();
+          executor.close();
         } finally {
           afterClose.run();
         }

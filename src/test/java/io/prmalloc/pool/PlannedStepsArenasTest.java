@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -26,6 +27,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /** When planned steps have arenas, and when they give them back. */
 class PlannedStepsArenasTest {
@@ -34,6 +37,9 @@ class PlannedStepsArenasTest {
 
   /** Of two tensors that are there together. */
   private static final int ARENA_BYTES = 2 * BYTES;
+
+  private static final int HARD_TENSORS = 300;
+  private static final int HARD_ALIVE = 20;
 
   private final SubAllocator source = SubAllocator.direct();
   private TensorPoolAllocator pool;
@@ -82,6 +88,36 @@ class PlannedStepsArenasTest {
     assertEquals(1, pool.stepStats().plannedSteps());
     steps(1);
     assertEquals(2, pool.stepStats().plannedSteps(), "one is made, and at once");
+  }
+
+  /** A step for which the search for the best plan goes on for a long time. */
+  private void hardStep(int model) {
+    SplittableRandom random = new SplittableRandom(model);
+    try (ScopedMemoryCollector step = pool.collect(model)) {
+      List<Allocation> live = new ArrayList<>();
+      for (int i = 0; i < HARD_TENSORS; i++) {
+        if (live.size() == HARD_ALIVE) {
+          live.remove(random.nextInt(HARD_ALIVE)).close();
+        }
+        live.add(step.allocate(random.nextInt(BYTES, 16 * BYTES)));
+      }
+      live.forEach(Allocation::close);
+    }
+  }
+
+  @Test
+  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // a failure would never end
+  void shouldPlanTheNextModelWhileTheLastPlanIsImproved() {
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .stepPlanningTime(Duration.ofDays(1))
+            .build();
+    for (int model = 1; model <= 3; model++) {
+      while (pool.stepStats().plans() < model) {
+        hardStep(model);
+      }
+    }
   }
 
   @Test

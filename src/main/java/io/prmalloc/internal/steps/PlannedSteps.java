@@ -53,6 +53,12 @@ public final class PlannedSteps implements StepSource, Retirable {
     /** Whether it may ever have one. */
     boolean isPlanned();
 
+    /** Runs a task on the executor that ends soon when {@link #isTaskWaiting}. */
+    void executeLong(Runnable task);
+
+    /** Whether a task for the executor, not a long one, has not begun. */
+    boolean isTaskWaiting();
+
     /**
      * Updates the observers of the pool, and after that which paths are closed.
      *
@@ -207,6 +213,15 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   /** Runs something on the planner's executor; false if it refuses. */
   boolean later(Runnable task) {
+    return later(executor, task);
+  }
+
+  /** As {@link #later}, for what ends soon when {@link #isTaskWaiting}. */
+  void longTaskLater(Runnable task) {
+    later(pool::executeLong, task);
+  }
+
+  private static boolean later(Executor executor, Runnable task) {
     try {
       executor.execute(task);
       return true;
@@ -214,6 +229,11 @@ public final class PlannedSteps implements StepSource, Retirable {
       LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
       return false;
     }
+  }
+
+  /** Whether a long task on the planner's executor keeps another one waiting. */
+  boolean isTaskWaiting() {
+    return pool.isTaskWaiting();
   }
 
   /** Frees memory on the planner's executor, or here if it refuses. */

@@ -11,6 +11,7 @@ import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -356,9 +357,7 @@ public final class StepSequence implements Retirable {
     owner.trimOutside();
     // Steps may have asked for more meanwhile.
     planIfWanted();
-    if (isServing(made) && !owner.planningTime().isZero()) {
-      improve(made);
-    }
+    improve(made, owner.planningTime());
   }
 
   private StepArena reserve(StepPlan made) {
@@ -461,21 +460,39 @@ public final class StepSequence implements Retirable {
     noteTrouble();
   }
 
-  /** Looks for a plan of fewer bytes, while the one that was found at once serves. */
-  private void improve(StepPlan served) {
+  /**
+   * Looks for a plan of fewer bytes, while the one that was found at once serves. Other tasks, such
+   * as the first plan of another model, do not wait for it: it ends, and goes on after them.
+   */
+  private void improve(StepPlan served, Duration time) {
     List<TensorUsageRecord> records = StepPlan.records(served.recording());
-    if (served.offsets().totalBytes() <= LowerBounds.loadBytes(records)) {
+    if (time.isNegative()
+        || time.isZero()
+        || !isServing(served)
+        || served.offsets().totalBytes() <= LowerBounds.loadBytes(records)) {
       return;
     }
+    long begin = System.nanoTime();
     OffsetsAssignment better =
-        StepPlacer.improve(records, owner.planningTime(), () -> planning || !isServing(served));
-    if (better.totalBytes() >= served.offsets().totalBytes()) {
-      return;
+        StepPlacer.improve(
+            records, time, () -> planning || !isServing(served) || owner.isTaskWaiting());
+    boolean interrupted = owner.isTaskWaiting();
+    Duration left = time.minusNanos(System.nanoTime() - begin);
+    StepPlan serving = served;
+    if (better.totalBytes() < served.offsets().totalBytes()) {
+      serving = new StepPlan(served.recording(), better);
+      replace(served, serving);
     }
+    if (interrupted) {
+      StepPlan next = serving;
+      owner.longTaskLater(() -> improve(next, left));
+    }
+  }
+
+  private void replace(StepPlan served, StepPlan better) {
     try {
-      StepPlan made = new StepPlan(served.recording(), better);
-      replace(served, made, reserve(made));
-      exchange(made);
+      replace(served, better, reserve(better));
+      exchange(better);
       release();
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
