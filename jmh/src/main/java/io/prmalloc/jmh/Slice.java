@@ -84,6 +84,9 @@ record Slice(
   /** A pool as a server has it learns in the first hundreds of steps, and beside them. */
   private static final Timing LEARNING = new Timing(9, 3, 120);
 
+  /** The same while the threads leave no processor to the planner and the JIT. */
+  private static final Timing LEARNING_CROWDED = new Timing(24, 3, 120);
+
   /** Long enough for some steps that write every byte. */
   private static final Timing LONG = new Timing(2, 3, 230);
 
@@ -163,8 +166,8 @@ record Slice(
             varying,
             without(IN_STEPS, NETTY_POOLED),
             false,
-            LEARNING),
-        new Slice("buffers-2", VaryingBenchmark.class, 2, buffers, FEW, false, SHORT),
+            LEARNING_CROWDED),
+        new Slice("buffers-2", VaryingBenchmark.class, 2, buffers, FEW, false, LEARNING),
         new Slice(
             "pair", PairBenchmark.class, 1, pair, and(ALL, CAS_STACK, READY_MEMORY), true, SHORT),
         new Slice(

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PublishedTest {
 
   /** With what JMH takes for itself, it is the half hour that the results page speaks of. */
-  private static final long MOST_MILLIS = 25 * 60_000;
+  private static final long MOST_MILLIS = 30 * 60_000;
 
   @TempDir Path folder;
 
@@ -36,7 +36,7 @@ class PublishedTest {
   }
 
   @Test
-  void shouldTakeNoMoreThanTwentyFiveMinutesWhenEverythingIsThere() {
+  void shouldTakeNoMoreThanHalfAnHourWhenEverythingIsThere() {
     long millis = published().millis(Slice.all(List.of("data/Squeezenet@2", "data/MobilenetV2@4")));
     assertTrue(millis <= MOST_MILLIS, () -> millis + " ms");
   }

@@ -5,11 +5,14 @@ import static io.prmalloc.jmh.rival.Rival.ARROW;
 import static io.prmalloc.jmh.rival.Rival.ARROW_NETTY;
 import static io.prmalloc.jmh.rival.Rival.CAS_STACK;
 import static io.prmalloc.jmh.rival.Rival.MALLOC;
+import static io.prmalloc.jmh.rival.Rival.MIMALLOC;
 import static io.prmalloc.jmh.rival.Rival.NETTY_ADAPTIVE;
 import static io.prmalloc.jmh.rival.Rival.NETTY_POOLED;
 import static io.prmalloc.jmh.rival.Rival.POOL_HANDLE;
+import static io.prmalloc.jmh.rival.Rival.POOL_NO_STEPS;
 import static io.prmalloc.jmh.rival.Rival.POOL_RAW;
 import static io.prmalloc.jmh.rival.Rival.POOL_STEP;
+import static io.prmalloc.jmh.rival.Rival.POOL_STEP_HANDLE;
 import static io.prmalloc.jmh.rival.Rival.READY_MEMORY;
 
 import io.prmalloc.jmh.rival.Rival;
@@ -92,6 +95,9 @@ final class Floors {
   /** All promises, held against what was measured. */
   static List<Line> check(Measurements measurements) {
     Floors floors = new Floors(measurements);
+    floors.varying("ANY", "any factor");
+    floors.varying("SIXTEEN", "16 factors");
+    floors.twoModels();
     floors.pairs();
     floors.threads();
     floors.handover();
@@ -99,6 +105,31 @@ final class Floors {
     floors.step(MOBILENET);
     floors.everyByte();
     return List.copyOf(floors.lines);
+  }
+
+  private void varying(String traffic, String label) {
+    String claim = "Step with " + label + ", ";
+    OptionalDouble unplanned = varying(POOL_NO_STEPS, traffic, 1);
+    OptionalDouble malloc = varying(MALLOC, traffic, 1);
+    atMost(claim + "no plan: at most as long as malloc", unplanned, malloc, 1);
+    atMost(
+        claim + "no plan: at most 1.1 times mimalloc",
+        unplanned,
+        varying(MIMALLOC, traffic, 1),
+        1.1);
+    atMost(
+        claim + "planned: at most a quarter of malloc",
+        varying(POOL_STEP_HANDLE, traffic, 1),
+        malloc,
+        0.25);
+  }
+
+  private void twoModels() {
+    atMost(
+        "Steps of two models, planned: 2 threads at most 1.5 times as long as 1",
+        varying(POOL_STEP, "TWO_MODELS", 2),
+        varying(POOL_STEP, "TWO_MODELS", 1),
+        1.5);
   }
 
   private void pairs() {
@@ -112,6 +143,7 @@ final class Floors {
         pair(POOL_HANDLE, 1),
         pair(CAS_STACK, 1),
         PROMISED_PAIR_NANOS / REFERENCE_PAIR_NANOS);
+    atMost("64 KiB pair: at most 0.6 of malloc", pair(POOL_HANDLE, 1), pair(MALLOC, 1), 0.6);
     OptionalDouble heapBytes =
         measurements
             .pair(POOL_HANDLE, PAIR_BYTES, 1)
@@ -164,6 +196,7 @@ final class Floors {
             true,
             3,
             detail(own, pair) + gross));
+    atMost("Producer to consumer: at most as long as mimalloc", all, handover(MIMALLOC), 1);
   }
 
   // The promise is that of a step, and 0 bytes of heap are part of it: that is memory by raw
@@ -259,6 +292,11 @@ final class Floors {
 
   private OptionalDouble handover(Rival rival) {
     return nanos(measurements.handover(rival, PAIR_BYTES));
+  }
+
+  private OptionalDouble varying(Rival rival, String traffic, int threads) {
+    return nanos(
+        measurements.varying(rival, traffic, SQUEEZENET.trace(), MOBILENET.trace(), threads));
   }
 
   private OptionalDouble step(Rival rival, Model model, int threads) {

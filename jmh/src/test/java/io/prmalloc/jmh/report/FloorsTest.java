@@ -43,7 +43,7 @@ class FloorsTest {
   void shouldFindEverythingMeasuredWhenAllSlicesRan() throws IOException {
     List<Line> lines = check(FakeRun.published(rivals(1_000)));
 
-    assertEquals(27, lines.size());
+    assertEquals(36, lines.size());
     for (Line line : lines) {
       assertEquals(Verdict.REACHED, line.verdict(), line::toString);
     }
@@ -98,13 +98,35 @@ class FloorsTest {
   }
 
   @Test
+  void shouldCompareEachWayOfServingWhenSizesVary() throws IOException {
+    Map<String, String> any =
+        Map.of(
+            "traffic", "ANY", "trace", "Squeezenet@2", "other", "MobilenetV2@4", "touch", "FIRST");
+    FakeRun run = new FakeRun();
+    run.add("VaryingBenchmark", "POOL_NO_STEPS", 1, any, 111);
+    run.add("VaryingBenchmark", "POOL_STEP_HANDLE", 1, any, 28);
+    run.add("VaryingBenchmark", "MALLOC", 1, any, 112);
+    run.add("VaryingBenchmark", "MIMALLOC", 1, any, 100);
+
+    Line malloc = ratio("any factor, no plan: at most as long as malloc", run);
+    assertEquals(Verdict.REACHED, malloc.verdict());
+    Line mimalloc = ratio("any factor, no plan: at most 1.1 times", run);
+    assertEquals(1.11, mimalloc.measured().orElseThrow(), 1e-9);
+    assertEquals(Verdict.MISSED, mimalloc.verdict());
+    Line planned = ratio("any factor, planned", run);
+    assertEquals(0.25, planned.measured().orElseThrow(), 1e-9);
+    assertEquals(Verdict.REACHED, planned.verdict());
+    assertEquals(Verdict.NOT_MEASURED, ratio("16 factors, planned", run).verdict());
+  }
+
+  @Test
   void shouldTakeOffTheQueueWhenHandingOver() throws IOException {
     Map<String, String> size = Map.of("sizeBytes", "65536");
     FakeRun run = pair(new FakeRun(), Rival.POOL_HANDLE, 1, 10);
     run.add("HandoverBenchmark", "POOL_HANDLE", 2, size, 45);
     run.add("HandoverBenchmark", "READY_MEMORY", 2, size, 14);
 
-    Line line = ratio("Producer to consumer", run);
+    Line line = ratio("Producer to consumer: at most 3", run);
     assertEquals(3.1, line.measured().orElseThrow(), 1e-9);
     assertEquals(Verdict.MISSED, line.verdict());
     assertTrue(line.detail().endsWith("with the queue 4.50"), line.detail());
@@ -145,6 +167,6 @@ class FloorsTest {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     assertFalse(Report.of(folder).printFloors(new PrintStream(said, true, StandardCharsets.UTF_8)));
     String text = said.toString(StandardCharsets.UTF_8);
-    assertTrue(text.endsWith("1 of 27 floors reached\n"), text);
+    assertTrue(text.endsWith("1 of 36 floors reached\n"), text);
   }
 }
