@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -25,6 +27,10 @@ import java.util.concurrent.TimeUnit;
 public final class ServerProcess implements AutoCloseable {
 
   private static final int PATIENCE_SECONDS = 60;
+
+  /** Flags that the server has if this JVM has them: tests run so, for they start sooner. */
+  private static final Set<String> JIT_AND_COLLECTOR =
+      Set.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
   private final Process process;
   private final BufferedReader output;
@@ -47,6 +53,9 @@ public final class ServerProcess implements AutoCloseable {
     if (Runtime.version().feature() >= 24) {
       command.add("--enable-native-access=ALL-UNNAMED");
     }
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(JIT_AND_COLLECTOR::contains)
+        .forEach(command::add);
     more.stream().filter(ServerProcess::isFlag).forEach(command::add);
     command.addAll(
         List.of(
