@@ -183,7 +183,7 @@ public final class PrmallocByteBufAllocator extends AbstractByteBufAllocator
    * Bytes of the buffers that are allocated: the capacities of direct ones, and what the allocator
    * of the heap buffers says of all its own (−1 where it does not say).
    *
-   * <p>Threading: any thread; while others allocate, of several moments.
+   * <p>Threading: any thread; not an atomic snapshot while others allocate.
    */
   @Override
   public ByteBufAllocatorMetric metric() {

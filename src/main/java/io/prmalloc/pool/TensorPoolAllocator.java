@@ -438,7 +438,7 @@ public final class TensorPoolAllocator implements Allocator {
     return accounting.usableBytesAt(address);
   }
 
-  /** {@inheritDoc} While others allocate all the time, of several moments within the call. */
+  /** {@inheritDoc} Not an atomic snapshot while others allocate all the time. */
   @Override
   public AllocatorStats stats() {
     return accounting.stats();
