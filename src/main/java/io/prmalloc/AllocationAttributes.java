@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
- * How one request is to be handled: what to do if the memory is not to be had at once, and whether
+ * How one request is to be handled: what to do if the memory is not available at once, and whether
  * to log it.
  *
  * <p>Start from {@link #DEFAULT}, which is one attempt and no log, as for requests without

@@ -43,7 +43,7 @@ public interface Allocator extends AutoCloseable {
    * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2^47
    * @return a handle, to be closed once
    * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47
-   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws OutOfNativeMemoryException if the memory is not available
    * @throws UnsupportedOperationException if it is over 2 GiB − 1 and nothing can be mapped here;
    *     the message says why
    * @throws IllegalStateException if this allocator is closed
@@ -61,7 +61,7 @@ public interface Allocator extends AutoCloseable {
    * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47, or {@code
    *     alignment} not a power of two
    * @throws UnsupportedOperationException as {@link #allocate(long)}
-   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException if this allocator is closed
    */
   Allocation allocate(long bytes, long alignment);
@@ -74,12 +74,12 @@ public interface Allocator extends AutoCloseable {
    *
    * @param bytes how many bytes, from 0 (a valid handle on no bytes) to 2^47
    * @param alignment a power of two; the first byte's address is a multiple of it
-   * @param attributes what to do if the memory is not to be had at once, and whether to log
+   * @param attributes what to do if the memory is not available at once, and whether to log
    * @return a handle, to be closed once
    * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47, or {@code
    *     alignment} not a power of two
    * @throws UnsupportedOperationException as {@link #allocate(long)}
-   * @throws OutOfNativeMemoryException if the memory is not to be had, at the last attempt
+   * @throws OutOfNativeMemoryException if the memory is not available, at the last attempt
    * @throws IllegalStateException if this allocator is closed
    */
   default Allocation allocate(long bytes, long alignment, AllocationAttributes attributes) {
@@ -100,7 +100,7 @@ public interface Allocator extends AutoCloseable {
    * @return a handle, to be closed once
    * @throws IllegalArgumentException if {@code count} is negative, or so many elements are more
    *     than 2 GiB − 1 bytes
-   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException if this allocator is closed
    */
   default <T> TypedAllocation<T> allocate(ElementType<T> type, long count) {
@@ -114,7 +114,7 @@ public interface Allocator extends AutoCloseable {
    *
    * @param alignment a power of two; the address is a multiple of it
    * @param bytes how many bytes, from 0 (an address of its own all the same) to 2^47
-   * @return the address, or 0 where the memory is not to be had
+   * @return the address, or 0 where the memory is not available
    * @throws IllegalArgumentException if {@code bytes} is negative or over 2^47, or {@code
    *     alignment} not a power of two
    * @throws UnsupportedOperationException as {@link #allocate(long)}
@@ -132,8 +132,8 @@ public interface Allocator extends AutoCloseable {
    *
    * @param alignment a power of two; the address is a multiple of it
    * @param bytes as in {@link #allocateRaw(long, long)}
-   * @param attributes what to do if the memory is not to be had at once, and whether to log
-   * @return the address, or 0 where the memory is not to be had, at the last attempt
+   * @param attributes what to do if the memory is not available at once, and whether to log
+   * @return the address, or 0 where the memory is not available, at the last attempt
    * @throws IllegalArgumentException as {@link #allocateRaw(long, long)}
    * @throws IllegalStateException as {@link #allocateRaw(long, long)}
    */

@@ -199,7 +199,7 @@ public interface SubAllocator {
   }
 
   /**
-   * Makes sure that memory can be had at all, and does what is else done at the first request:
+   * Makes sure that memory is available at all, and does what is else done at the first request:
    * loads JNA's native library, say. A pool asks when it is built.
    *
    * <p>Threading: any thread.

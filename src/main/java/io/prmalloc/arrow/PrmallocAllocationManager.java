@@ -37,7 +37,7 @@ public final class PrmallocAllocationManager extends AllocationManager {
    * arrow-memory-unsafe} or {@code -netty}) must be on the class path all the same: Arrow looks for
    * it whether it is used or not.
    *
-   * <p>What it makes throws Arrow's {@code OutOfMemoryException} if the memory is not to be had;
+   * <p>What it makes throws Arrow's {@code OutOfMemoryException} if the memory is not available;
    * Arrow's accounts are as before then.
    *
    * <p>Threading: any thread.

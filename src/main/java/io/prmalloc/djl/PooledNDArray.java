@@ -54,7 +54,7 @@ public final class PooledNDArray implements AutoCloseable {
    * @throws IllegalArgumentException if {@code shape} is not fully known, the elements are strings,
    *     or they are too many; or if they are {@code BFLOAT16} and the engine PyTorch, where DJL
    *     ends the process
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    * @throws RuntimeException what the engine throws if it refuses; nothing is kept then
    */
   public static PooledNDArray create(

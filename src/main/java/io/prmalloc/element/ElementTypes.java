@@ -55,7 +55,7 @@ public final class ElementTypes {
    * <p>Elements are empty at first. Those that are not need raw addresses ({@link
    * Allocator#allocateRaw}); where this JVM cannot tell addresses, writing throws {@link
    * IllegalStateException} with the flag that helps. Writing null throws {@link
-   * NullPointerException}, and {@link OutOfNativeMemoryException} if the bytes are not to be had.
+   * NullPointerException}, and {@link OutOfNativeMemoryException} if the bytes are not available.
    */
   public static final ElementType<byte[]> STRING = new StringType();
 

@@ -52,7 +52,7 @@ public final class StringElements {
    * <p>Threading: as {@link TypedAllocation}.
    *
    * @throws IndexOutOfBoundsException if there is no such element
-   * @throws OutOfNativeMemoryException if the bytes are not to be had; nothing changes then
+   * @throws OutOfNativeMemoryException if the bytes are not available; nothing changes then
    * @throws IllegalStateException if the elements are closed, or this JVM cannot tell addresses
    */
   public void set(long index, String text) {
@@ -65,7 +65,7 @@ public final class StringElements {
    * <p>Threading: as {@link TypedAllocation}.
    *
    * @throws IndexOutOfBoundsException if there is no such element
-   * @throws OutOfNativeMemoryException if the bytes are not to be had; nothing changes then
+   * @throws OutOfNativeMemoryException if the bytes are not available; nothing changes then
    * @throws IllegalStateException if the elements are closed, or this JVM cannot tell addresses
    */
   public void set(long index, ByteBuffer bytes) {

@@ -131,7 +131,7 @@ public final class TypedAllocation<T> implements AutoCloseable {
    * @param value what the type can hold
    * @throws IndexOutOfBoundsException if there is no such element
    * @throws IllegalArgumentException if the type cannot hold the value
-   * @throws OutOfNativeMemoryException if memory that the element needs is not to be had
+   * @throws OutOfNativeMemoryException if memory that the element needs is not available
    * @throws IllegalStateException if this is closed
    */
   public void set(long index, T value) {

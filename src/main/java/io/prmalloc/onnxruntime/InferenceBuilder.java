@@ -190,7 +190,7 @@ public final class InferenceBuilder {
    * @return tensors whose inputs hold anything, to be filled
    * @throws IllegalArgumentException if a dimension of an input is not settled (the message says
    *     which, and how), or a tensor is larger than the memory can give
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    * @throws OrtException if ONNX Runtime refuses a tensor; in all cases nothing is kept
    */
   public Inference open() throws OrtException {

@@ -59,7 +59,7 @@ public interface TensorMemory {
    * <p>Threading: any thread.
    *
    * @param bytes how many, from 0
-   * @throws RuntimeException if the memory is not to be had; nothing has changed then
+   * @throws RuntimeException if the memory is not available; nothing has changed then
    */
   Piece take(long bytes);
 

@@ -157,7 +157,7 @@ public final class OffsetsAssignment {
    * <p>Threading: any thread.
    *
    * @param memory where it comes from and goes back to
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is held
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available; nothing is held
    *     then
    * @throws IllegalStateException if the plan is larger than a region and has no place to cut
    */

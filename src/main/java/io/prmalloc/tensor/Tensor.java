@@ -36,7 +36,7 @@ public final class Tensor<T> implements AutoCloseable {
    * @param type what the elements are
    * @param shape how many; together at most 2 GiB − 1 bytes, and none is allowed
    * @throws IllegalArgumentException if the elements are more than 2 GiB − 1 bytes
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException if the allocator is closed
    */
   public static <T> Tensor<T> allocate(Allocator allocator, ElementType<T> type, Shape shape) {
@@ -100,8 +100,8 @@ public final class Tensor<T> implements AutoCloseable {
    * @throws IllegalArgumentException if there are more or fewer of them, or the type cannot hold
    *     the value
    * @throws IndexOutOfBoundsException if one is outside its dimension
-   * @throws io.prmalloc.OutOfNativeMemoryException if memory that the element needs is not to be
-   *     had
+   * @throws io.prmalloc.OutOfNativeMemoryException if memory that the element needs is not
+   *     available
    * @throws IllegalStateException if this is closed
    */
   public void set(T value, long... indices) {

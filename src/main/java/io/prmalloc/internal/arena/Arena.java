@@ -146,7 +146,7 @@ public final class Arena {
    * Reserves what a layout needs.
    *
    * @param each told of every region as soon as it is there
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available; nothing is kept
    *     then
    */
   public static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
@@ -203,7 +203,7 @@ public final class Arena {
    * @param headroomBytes how much is to be left to others
    * @param claimed stays claimed; null for none
    * @return false, and nothing has changed, if there is not enough memory
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had although there
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available although there
    *     seemed to be enough
    */
   boolean back(int region, long headroomBytes, PooledBlock claimed) {

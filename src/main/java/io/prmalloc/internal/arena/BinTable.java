@@ -150,7 +150,7 @@ public final class BinTable implements Retirable {
    * @param maxOversize how many times the size asked for a chunk of a larger bin may be, at least 1
    * @param layout empty, to be filled
    * @param each told of every region as soon as it is there
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is kept
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available; nothing is kept
    *     then
    */
   public static BinTable build(
@@ -432,7 +432,7 @@ public final class BinTable implements Retirable {
    * @param bin has blocks
    * @param source where the memory comes from
    * @return the block, claimed
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    */
   public synchronized PooledBlock grow(Bin bin, SubAllocator source) {
     GrownBlocks.Grown more = GrownBlocks.reserve(bin.own(), source, arena.isolation());

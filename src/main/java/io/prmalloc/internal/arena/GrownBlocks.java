@@ -35,7 +35,7 @@ final class GrownBlocks {
   /**
    * Reserves memory for a block like those of a buffer.
    *
-   * @throws io.prmalloc.OutOfNativeMemoryException if it is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if it is not available
    */
   static Grown reserve(Buffer like, SubAllocator source, Isolation isolation) {
     Arena.Layout layout = new Arena.Layout(like.strideBytes(), 1, isolation);

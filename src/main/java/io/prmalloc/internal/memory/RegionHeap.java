@@ -89,7 +89,7 @@ public final class RegionHeap {
    * @param alignment a power of two for the user's first byte
    * @param headerBytes bytes in front of the user's, a multiple of the alignment; 0 for none
    * @param ticket given to the listener when the block comes back, or null
-   * @throws OutOfNativeMemoryException if the memory is not to be had
+   * @throws OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException if the heap is closed, or a header is asked for and this JVM
    *     cannot tell addresses
    */

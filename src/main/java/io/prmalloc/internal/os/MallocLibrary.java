@@ -24,7 +24,7 @@ public abstract class MallocLibrary {
    * <p>Threading: any thread.
    *
    * @param bytes how many, from 1; what no bytes are is up to the library
-   * @return the address, or 0 if the memory is not to be had
+   * @return the address, or 0 if the memory is not available
    */
   public abstract long malloc(long bytes);
 

@@ -17,7 +17,7 @@ public interface NativeCalls extends MallocCalls {
   /** Error number: the system is short of something just now. */
   int EAGAIN = 11;
 
-  /** Error number: there is no such memory to be had, or no room for another mapping. */
+  /** Error number: no such memory is available, or there is no room for another mapping. */
   int ENOMEM = 12;
 
   /** Error number: an argument is not understood, such as an advice of a later kernel. */

@@ -58,7 +58,7 @@ public final class ConstrainedPlacer {
   }
 
   /**
-   * Offsets of which as many tensors lie at their hints as can be had without a larger total.
+   * Offsets of which as many tensors lie at their hints as is possible without a larger total.
    *
    * <p>Threading: any thread.
    *

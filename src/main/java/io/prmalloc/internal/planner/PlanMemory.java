@@ -38,7 +38,7 @@ public final class PlanMemory {
    * <p>Threading: any thread.
    *
    * @param source where it comes from and goes back to
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing is held
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available; nothing is held
    *     then
    * @throws IllegalStateException if the plan is larger than a region and has no place to cut
    */

@@ -71,7 +71,7 @@ public final class ArenaPlanner implements AutoCloseable {
 
   /**
    * A planner that finds offsets and never takes memory, so that arenas of any size can be planned.
-   * Buffers, addresses and {@link #acquireNonPersistentMemory} are not to be had from it.
+   * Buffers, addresses and {@link #acquireNonPersistentMemory} are not available from it.
    *
    * <p>Threading: any thread.
    */
@@ -120,7 +120,7 @@ public final class ArenaPlanner implements AutoCloseable {
    * @return whether the arena's memory is another one now: every buffer and address that is not of
    *     a persistent tensor is void then
    * @throws IllegalArgumentException if a node is out of its bounds
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had, or an arena is
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available, or an arena is
    *     larger than one buffer can be, some 2 GiB; every tensor has the place it had then
    * @throws IllegalStateException if the planner is closed
    */
@@ -304,7 +304,7 @@ public final class ArenaPlanner implements AutoCloseable {
    *
    * <p>Threading: one thread at a time.
    *
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had; nothing changes
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available; nothing changes
    *     then
    * @throws IllegalStateException if the planner is closed, or plans on paper
    */

@@ -40,7 +40,7 @@ final class GrowingBuffer {
    * Sees to it that there are at least so many bytes, and never shrinks.
    *
    * @return whether the memory is another one now
-   * @throws OutOfNativeMemoryException if the memory is not to be had; nothing changes then
+   * @throws OutOfNativeMemoryException if the memory is not available; nothing changes then
    */
   boolean resize(long neededBytes) {
     if (neededBytes <= bytes) {

@@ -231,7 +231,7 @@ public final class SimpleMemoryArena implements AutoCloseable {
    *
    * @return whether the memory is another one now: buffers and addresses resolved before are void
    *     then and must not be used
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had, or the plan is
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available, or the plan is
    *     larger than one buffer can be, some 2 GiB; nothing changes then
    */
   public boolean commit() {

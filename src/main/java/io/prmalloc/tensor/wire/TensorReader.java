@@ -83,7 +83,7 @@ public final class TensorReader {
    * @param message from position to limit, which stay
    * @return a tensor, to be closed; nothing of it refers to {@code message}
    * @throws TensorFormatException if the message is broken or refused; no memory is kept then
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException if the allocator is closed, or there are strings and this JVM
    *     cannot tell addresses (the message then holds the flag that helps)
    */
@@ -100,7 +100,7 @@ public final class TensorReader {
    * @param expected one of {@link ElementTypes}
    * @return a tensor, to be closed
    * @throws TensorFormatException if the message is broken or refused, or of another type
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException see {@link #read(ByteBuffer)}
    */
   public <T> Tensor<T> read(ByteBuffer message, ElementType<T> expected) {
@@ -114,7 +114,7 @@ public final class TensorReader {
    *
    * @return a tensor, to be closed; handles and variants are the message's own
    * @throws TensorFormatException if the message is refused; no memory is kept then
-   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not to be had
+   * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available
    * @throws IllegalStateException see {@link #read(ByteBuffer)}
    */
   public Tensor<?> read(TensorProto message) {

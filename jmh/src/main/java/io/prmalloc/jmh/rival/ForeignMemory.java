@@ -20,7 +20,7 @@ final class ForeignMemory {
 
   private ForeignMemory() {}
 
-  /** Why it is not to be had here; empty if it is. */
+  /** Why it is not available here; empty if it is. */
   static Optional<String> missing() {
     return missing(Runtime.version());
   }

@@ -17,7 +17,7 @@ final class LibraryAddresses extends AddressStrategy {
   long take(long bytes) {
     long address = heap.malloc(bytes);
     if (address == 0) {
-      throw new IllegalStateException(bytes + " bytes are not to be had");
+      throw new IllegalStateException(bytes + " bytes are not available");
     }
     return address;
   }

@@ -20,7 +20,7 @@ interface NativeHeap {
 
   void free(long address);
 
-  /** Why the library is not to be had here; empty if it is. */
+  /** Why the library is not available here; empty if it is. */
   static Optional<String> missing(String name) {
     try {
       MallocLibrary.load(name);

@@ -19,10 +19,10 @@ final class Pools {
     return TensorPoolAllocator.builder().build();
   }
 
-  /** An address that was asked for, if it was to be had. */
+  /** An address that was asked for, if it was available. */
   static long had(long address, long bytes) {
     if (address == 0) {
-      throw new IllegalStateException(bytes + " bytes are not to be had");
+      throw new IllegalStateException(bytes + " bytes are not available");
     }
     return address;
   }

@@ -81,7 +81,7 @@ public enum ReplayAllocator {
    *
    * @param askedForBytes the most bytes that all threads together ask for at one time
    * @param asServed whether a pool plans in the background, by its defaults
-   * @throws UnsupportedOperationException if it is not to be had here; the message says why
+   * @throws UnsupportedOperationException if it is not available here; the message says why
    */
   ReplayTarget open(ReplayOptions options, long askedForBytes, boolean asServed) {
     return switch (this) {

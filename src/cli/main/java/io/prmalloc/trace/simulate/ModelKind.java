@@ -12,7 +12,7 @@ public enum ModelKind {
   OS,
   /** The buffer pool of MNN; a part that is given back waits for its siblings. */
   POOL,
-  /** The same, but a part that is given back can be had again at once. */
+  /** The same, but a part that is given back can be reused at once. */
   POOL_REUSING_CHILDREN;
 
   /** Its name: {@code os}, {@code pool}. Threading: any thread. */

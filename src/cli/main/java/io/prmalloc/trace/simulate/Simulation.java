@@ -30,7 +30,7 @@ import java.util.Locale;
  * @param tensors how many tensors it allocates
  * @param oraclePeakBytes the most bytes alive at one time, sizes as they are
  * @param poolPeakBytes what MNN's pool takes from the system by the original's rule
- * @param poolReuseChildrenPeakBytes the same where parts that are given back can be had at once
+ * @param poolReuseChildrenPeakBytes the same where parts that are given back can be reused at once
  * @param lowerBoundBytes the most bytes alive in one task, sizes rounded up to 64: no placement
  *     needs less
  * @param lifeOrderBytes the placement, the longest life first

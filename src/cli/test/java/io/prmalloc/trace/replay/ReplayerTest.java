@@ -221,8 +221,8 @@ class ReplayerTest {
     ReplayRun run = replayTwo(target, Touch.ALL);
 
     assertEquals(
-        "thread 0, step 3, allocating tensor second of 64 bytes: memory of 64 bytes is not to be"
-            + " had",
+        "thread 0, step 3, allocating tensor second of 64 bytes: memory of 64 bytes is not"
+            + " available",
         run.failure().orElseThrow());
     assertEquals(Optional.empty(), run.measured());
     assertEquals(0, target.out());
@@ -252,7 +252,7 @@ class ReplayerTest {
         new Replayer(TWO, FEW_STEPS.withSteps(1_000_000_000).withThreads(3), NO_SETTLING)
             .run(ReplayAllocator.MALLOC, target, null);
 
-    assertTrue(run.failure().orElseThrow().endsWith("is not to be had"));
+    assertTrue(run.failure().orElseThrow().endsWith("is not available"));
     assertEquals(0, target.out());
   }
 

@@ -18,7 +18,7 @@ public abstract class AddressLane implements Lane {
     this.addresses = new long[tensors];
   }
 
-  /** The address of at least so many bytes, from 0 up; 0 if they are not to be had. */
+  /** The address of at least so many bytes, from 0 up; 0 if they are not available. */
   public abstract long take(int tensor, long bytes);
 
   public abstract void giveBack(int tensor, long address);
@@ -33,7 +33,7 @@ public abstract class AddressLane implements Lane {
   public final void allocate(int tensor, long bytes) {
     long address = take(tensor, bytes);
     if (address == 0) {
-      throw new ReplayFailure("memory of " + bytes + " bytes is not to be had");
+      throw new ReplayFailure("memory of " + bytes + " bytes is not available");
     }
     addresses[tensor] = address;
   }

@@ -19,7 +19,7 @@ public interface Lane {
   /**
    * Takes memory for a tensor.
    *
-   * @throws ReplayFailure if it is not to be had
+   * @throws ReplayFailure if it is not available
    */
   void allocate(int tensor, long bytes);
 
