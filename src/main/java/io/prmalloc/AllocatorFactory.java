@@ -13,8 +13,8 @@ public interface AllocatorFactory {
   String name();
 
   /**
-   * Of all allocators the one with the highest priority is the default. Ours: {@code cpu} 100,
-   * {@code tensorpool_cpu} 300.
+   * Of all allocators the one with the highest priority is the default. This library's: {@code cpu}
+   * 100, {@code tensorpool_cpu} 300.
    *
    * <p>Threading: any thread.
    */

@@ -24,7 +24,7 @@ public final class Prmalloc {
    * by the same one clean up behind others; all else works, and begins anew. A second time it does
    * nothing.
    *
-   * <p>Threading: any thread; one after the other. Waits for threads of ours to end.
+   * <p>Threading: any thread; one after the other. Waits for this library's threads to end.
    *
    * @throws IllegalStateException if memory of the global registry's allocators is in use; native
    *     calls still work then, and it may be tried again

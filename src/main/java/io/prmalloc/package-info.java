@@ -2,8 +2,8 @@
  * The main API: allocators, the handles that they give out, and where they get their memory.
  *
  * <p>{@link io.prmalloc.Allocator} gives memory as checked handles ({@link io.prmalloc.Allocation})
- * or as raw addresses; {@link io.prmalloc.SubAllocator} is where allocators get theirs. {@link
- * io.prmalloc.CpuAllocator} takes each request from the system; {@code
+ * or as raw addresses; {@link io.prmalloc.SubAllocator} is where allocators get their memory.
+ * {@link io.prmalloc.CpuAllocator} takes each request from the system; {@code
  * io.prmalloc.pool.TensorPoolAllocator} is the pool that learns.
  *
  * <ul>

@@ -38,8 +38,8 @@ final class DirectoryPlanStore implements PlanStore {
   // only one thread at a time may open it, by whatever path it came to the directory.
   //
   // Others may write in the directory. A pipe in a plan's place would be waited for without an end,
-  // and what a symbolic link leads to may be no business of theirs, so a link is read, as those of
-  // a ConfigMap are, and never written through.
+  // and a symbolic link may lead to a file that they must not change, so a link is read, as those
+  // of a ConfigMap are, and never written through.
 
   private static final Logger LOGGER = System.getLogger(DirectoryPlanStore.class.getName());
 

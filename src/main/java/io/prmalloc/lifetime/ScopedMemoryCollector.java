@@ -184,7 +184,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
    * <p>Threading: any thread, before or after {@link #close}.
    *
    * @param address 0 does nothing
-   * @throws IllegalArgumentException if it is not ours, or is already freed
+   * @throws IllegalArgumentException if it is not the allocator's, or is already freed
    */
   public void deallocateRaw(long address) {
     StepMemory mine = memory;

@@ -25,8 +25,8 @@ public final class Inference implements AutoCloseable {
   // class can close either, is the whole point; a tensor over memory that went back early reads
   // garbage or writes into another request, and ONNX Runtime cannot notice.
 
-  // Outputs whose shape nobody knew are the engine's in a run; they are copied into memory of ours
-  // before the result closes, so that all outputs are read, and end, alike.
+  // Outputs of unknown shape are the engine's in a run; they are copied into our memory before the
+  // result closes, so that all outputs are read, and end, alike.
 
   private final OnnxModel model;
   private final Map<String, TensorView> inputs = new LinkedHashMap<>();

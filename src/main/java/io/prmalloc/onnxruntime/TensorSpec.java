@@ -46,7 +46,7 @@ public record TensorSpec(String name, OnnxJavaType type, List<Dimension> dimensi
     dimensions = List.copyOf(dimensions);
   }
 
-  /** Whether a node of a session is a tensor of numbers, which is what memory of ours can hold. */
+  /** Whether a node of a session is a tensor of numbers, which is what our memory can hold. */
   static boolean isTensorOfNumbers(NodeInfo node) {
     return node.getInfo() instanceof TensorInfo info
         && info.type != OnnxJavaType.STRING

@@ -54,7 +54,7 @@ public interface StepSource {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalArgumentException if it is not ours, or is already freed
+   * @throws IllegalArgumentException if it is not the allocator's, or is already freed
    */
   void releaseShared(long address);
 }

@@ -76,7 +76,7 @@ public abstract class LimitedSubAllocator implements SubAllocator {
     return new OutOfNativeMemoryException(bytes, reserved, limit, Limit.SYSTEM, refused);
   }
 
-  /** The most bytes that {@link #take} could get of limits that are not ours. */
+  /** The most bytes that {@link #take} could get by limits other than its own. */
   long bytesToTake() {
     return Long.MAX_VALUE;
   }

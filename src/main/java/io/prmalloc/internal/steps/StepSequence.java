@@ -228,8 +228,8 @@ public final class StepSequence implements Retirable {
   }
 
   /**
-   * The load of the envelope and a step together, as a multiple of the larger of theirs; infinite
-   * if nothing was taken in.
+   * The load of the envelope and a step together, as a multiple of the larger load; infinite if
+   * nothing was taken in.
    */
   synchronized double growthBy(Recording step) {
     if (envelope == null) {

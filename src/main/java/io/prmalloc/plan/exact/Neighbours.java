@@ -80,7 +80,7 @@ final class Neighbours {
     return sum;
   }
 
-  /** Each pair counts twice: every tensor has those that begin during its life, and is theirs. */
+  /** Each pair counts twice: a tensor links to those that begin in its life, and they to it. */
   private static long linkCount(Problem problem) {
     long pairs = 0;
     for (int tensor = 0; tensor < problem.count(); tensor++) {

@@ -17,7 +17,7 @@ public enum Buffers {
   POOLED("Netty pooled", NettyAllocators::pooled),
   /** Netty's {@code AdaptiveByteBufAllocator}. */
   ADAPTIVE("Netty adaptive", NettyAllocators::adaptive),
-  /** Ours over a pool with the settings that it has by default; nobody opens steps. */
+  /** Ours over a pool with the settings that it has by default, without steps. */
   PRMALLOC("prmalloc", () -> new PrmallocByteBufAllocator(TensorPoolAllocator.builder().build()));
 
   private final String label;

@@ -21,13 +21,13 @@ import java.util.stream.Collectors;
  * <p>Threading: immutable.
  */
 public enum ReplayAllocator {
-  /** Ours: learns in warm-up steps, then serves from pooled stacks. */
+  /** Our pool: learns in warm-up steps, then serves from pooled stacks. */
   POOL,
   /** The same with planned steps: each leases an arena with an offset plan. */
   PLANNED,
   /** {@code ByteBuffer.allocateDirect}, and the JVM's cleaner called at once, without our code. */
   DIRECT,
-  /** Ours without learning: a region from the system for each tensor. */
+  /** Our allocator without learning: a region from the system for each tensor. */
   CPU,
   /** Netty's {@code PooledByteBufAllocator}: direct buffers, caches for all threads. */
   NETTY,

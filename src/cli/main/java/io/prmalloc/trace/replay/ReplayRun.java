@@ -110,8 +110,8 @@ public record ReplayRun(
    * @param minorFaultsPerStep page faults without reading, mean of all steps
    * @param majorFaultsPerStep page faults that read from disk, mean of all steps
    * @param heapBytesPerStep bytes of Java heap that the threads allocated, mean of all steps
-   * @param peakReservedBytes the most bytes the allocator reserved since it was made; of those that
-   *     are not ours the load times the number of threads
+   * @param peakReservedBytes the most bytes the allocator reserved since it was made; for other
+   *     libraries' allocators the load times the number of threads
    * @param peakRssBytes the most bytes the process had in memory since the allocator was made, Java
    *     heap and all; 0 where the platform does not tell
    * @param warmupSteps steps of one thread until the pool had learnt, the most of all threads; 0

@@ -20,8 +20,8 @@ public interface ReplayTarget extends AutoCloseable {
   void markStart();
 
   /**
-   * The most bytes it has reserved so far. Those that are not ours cannot tell: for them it is what
-   * the threads may have asked for at one time.
+   * The most bytes it has reserved so far. Allocators of other libraries cannot tell: for them it
+   * is what the threads may have asked for at one time.
    */
   long peakReservedBytes();
 
