@@ -1,7 +1,8 @@
 /**
  * An off-heap allocator for inference servers. Agrona's buffers need {@code --add-opens
- * java.base/jdk.internal.misc=org.agrona} where they are used; nothing else does. What adapters are
- * for, and Jackson, which plans in files need, is optional: who uses it requires its library.
+ * java.base/jdk.internal.misc=org.agrona} where they are used; nothing else does. The libraries of
+ * the adapters, and Jackson, which plans in files need, are optional: a module that uses one
+ * requires it.
  */
 @SuppressWarnings("module") // that of the command line is built after this one
 module io.prmalloc {

@@ -14,7 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * it by its fields).
  *
  * <p>The buffers it shows belong to the block and not to the handle: they must not be used after
- * {@link #close}, which nobody can check.
+ * {@link #close}; this is not checked.
  *
  * <p>Threading: a handle may be passed on and closed by any thread; of two concurrent closes one
  * wins and the other throws.

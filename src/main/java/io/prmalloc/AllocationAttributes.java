@@ -48,8 +48,7 @@ public record AllocationAttributes(
   @FunctionalInterface
   public interface RetryFunction {
     /**
-     * May make room first, by dropping a cache, say. What it throws goes to whoever asked for the
-     * memory.
+     * May make room first, by dropping a cache, say. What it throws goes to the caller.
      *
      * <p>Threading: the thread that asked for the memory; no lock of the allocator is held.
      *

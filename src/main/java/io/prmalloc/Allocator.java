@@ -8,7 +8,7 @@ import io.prmalloc.internal.block.AllocationLog;
 /**
  * Gives out off-heap memory, as checked handles or as raw addresses.
  *
- * <p>Handles ({@link #allocate(long)}) are for everybody: closed in a try-with-resources, checked
+ * <p>Handles ({@link #allocate(long)}) are for general use: closed in a try-with-resources, checked
  * against double close and use after close, and need no JVM flag. Raw addresses ({@link
  * #allocateRaw}) are for code that hands memory to native libraries and tracks it itself; they
  * carry a header in front of the address and are given back by address.
@@ -223,7 +223,7 @@ public interface Allocator extends AutoCloseable {
    * <p>Threading: any thread.
    *
    * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
-   * @return bytes, or 0 where nobody can tell
+   * @return bytes, or 0 if they are not known
    * @throws IllegalArgumentException if sizes are known here and the address is not out
    */
   default long allocatedSizeSlow(long address) {

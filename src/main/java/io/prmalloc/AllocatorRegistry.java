@@ -80,8 +80,8 @@ public final class AllocatorRegistry implements AutoCloseable {
   }
 
   /**
-   * The process's registry, filled at the first call. Its allocators are everybody's: do not close
-   * them. {@link Prmalloc#shutdown} does, and the next call makes another registry.
+   * The process's registry, filled at the first call. Its allocators are shared: do not close them.
+   * {@link Prmalloc#shutdown} does, and the next call makes another registry.
    *
    * <p>Threading: any thread.
    *

@@ -7,7 +7,7 @@ import java.util.Objects;
  * others as they are.
  *
  * <p>What is built on other calls (typed allocation) comes back through this wrapper's own calls,
- * so whoever overrides one of those sees it too.
+ * so an override of one of those sees it too.
  *
  * <p>Modelled on TensorFlow's {@code AllocatorWrapper}.
  *

@@ -24,7 +24,7 @@ public record Isolation(Fill fill, boolean canaries) {
   //
   // Canaries take room: the allocator adds it to what is asked for, so that there is a canary even
   // where a request fills its size class. One is right behind the bytes asked for, and one at the
-  // end of the block, which somebody who writes in front of the next block hits.
+  // end of the block, which a write in front of the next block hits.
 
   /** What overwrites memory when it comes back. */
   public enum Fill {
@@ -32,7 +32,7 @@ public record Isolation(Fill fill, boolean canaries) {
     NONE,
     /** Zeros. */
     ZERO,
-    /** {@link #POISON}, so that whoever reads memory that he gave back finds nonsense. */
+    /** {@link #POISON}, so that a read after the release finds nonsense. */
     POISON
   }
 
@@ -129,7 +129,7 @@ public record Isolation(Fill fill, boolean canaries) {
     int overwritten = canaries ? overwritten(block, end) : -1;
     if (fill != Fill.NONE) {
       ByteBuffer source = fill == Fill.ZERO ? Filler.ZEROS : Filler.POISONS;
-      // Who raised the limit, or has an address, may have written behind what he asked for.
+      // Code that raised the limit, or has an address, may have written behind what was asked for.
       Filler.fill(source, block, 0, block.capacity());
     }
     return overwritten;

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * <p>Threading: immutable.
  *
  * @param hugePages whether to ask for huge pages
- * @param prefault who pays for the first touch of each page
+ * @param prefault when each page is touched for the first time
  * @param limitBytes the most bytes mapped at a time, from 0; empty for no limit
  * @param guardPages whether there is a page before and behind each region whose touch ends the
  *     process
@@ -18,7 +18,7 @@ import java.util.OptionalLong;
 public record MmapOptions(
     HugePages hugePages, Prefault prefault, OptionalLong limitBytes, boolean guardPages) {
 
-  /** Small pages, touched by whoever comes first, no limit. */
+  /** Small pages, touched at first use, no limit. */
   public static final MmapOptions DEFAULT =
       new MmapOptions(HugePages.OFF, Prefault.NONE, OptionalLong.empty(), false);
 

@@ -11,7 +11,7 @@ public final class OutOfNativeMemoryException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  /** Who refused. */
+  /** What refused. */
   public enum Limit {
     /** A sub-allocator: its own limit is reached. */
     SUB_ALLOCATOR,
@@ -49,14 +49,14 @@ public final class OutOfNativeMemoryException extends RuntimeException {
   }
 
   /**
-   * A refusal by the system or a sub-allocator, to whom all that is reserved is in use.
+   * A refusal by the system or a sub-allocator, for which all that is reserved is in use.
    *
    * <p>Threading: any thread.
    *
    * @param requestedBytes bytes asked for
    * @param reservedBytes bytes held at that moment
    * @param limitBytes the limit in bytes, or a negative number if there is none
-   * @param limit who refused
+   * @param limit what refused
    * @param cause what the system said, or null
    */
   public OutOfNativeMemoryException(
@@ -138,7 +138,7 @@ public final class OutOfNativeMemoryException extends RuntimeException {
     return reservedBytes;
   }
 
-  /** Who refused. Threading: any thread. */
+  /** What refused. Threading: any thread. */
   public Limit limit() {
     return limit;
   }

@@ -1,12 +1,12 @@
 package io.prmalloc;
 
 /**
- * When the pages of a mapping are touched for the first time, and by whom.
+ * When, and by what code, the pages of a mapping are touched for the first time.
  *
  * <p>Threading: immutable.
  */
 public enum Prefault {
-  /** Whoever touches a page first; until then the page costs no memory. */
+  /** The first use of each page; until then the page costs no memory. */
   NONE,
   /** The mapping call, by writing one byte to every page. */
   TOUCH,

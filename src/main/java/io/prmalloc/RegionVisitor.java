@@ -29,8 +29,8 @@ public interface RegionVisitor {
   }
 
   /**
-   * After a region was taken, before anybody else sees it. If this throws, the region goes back and
-   * the exception to whoever asked for memory.
+   * After a region was taken, before other code sees it. If this throws, the region goes back, and
+   * the exception to the caller that asked for memory.
    *
    * <p>Threading: as {@link RegionVisitor} says.
    *

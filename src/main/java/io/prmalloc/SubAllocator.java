@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
  * The source of an allocator's memory: few, large regions, straight from the system.
  *
  * <p>Modelled on TensorFlow's {@code SubAllocator}; here a region is a {@link MemoryRegion} and not
- * an address, because a direct byte buffer can be used, and given back, without anybody knowing its
- * address.
+ * an address, because a direct byte buffer can be used, and given back, without its address being
+ * known.
  *
  * <p>Threading: every method may be called from any thread.
  */
@@ -142,7 +142,7 @@ public interface SubAllocator {
    * <p>Threading: any thread.
    *
    * @param index handed to the visitors as it is; in TensorFlow the number of a NUMA node or device
-   * @param visitors whom to tell; none is allowed
+   * @param visitors what to tell; none is allowed
    */
   default SubAllocator withVisitors(int index, RegionVisitor... visitors) {
     return new VisitedSubAllocator(this, index, List.of(visitors));
@@ -179,8 +179,8 @@ public interface SubAllocator {
   }
 
   /**
-   * Whether its regions are in memory as a whole from the start, because whoever makes them writes
-   * every page. What is not written costs memory only as it is used.
+   * Whether its regions are in memory as a whole from the start, because every page is written when
+   * they are made. What is not written costs memory only as it is used.
    *
    * <p>Threading: any thread; never changes.
    */
@@ -189,8 +189,8 @@ public interface SubAllocator {
   }
 
   /**
-   * Whether there are pages around each region that nobody may touch. An allocator that carves
-   * regions gives every large block one of its own then.
+   * Whether there are inaccessible guard pages around each region. An allocator that carves regions
+   * gives every large block one of its own then.
    *
    * <p>Threading: any thread; never changes.
    */
@@ -248,7 +248,7 @@ public interface SubAllocator {
   /**
    * Gives a region back to the system.
    *
-   * <p>Threading: any thread, when nobody uses the region any more.
+   * <p>Threading: any thread, when the region is no longer in use.
    *
    * @param region what {@link #alloc} of this sub-allocator returned
    * @throws IllegalArgumentException if the region is of another sub-allocator; nothing changes

@@ -32,19 +32,19 @@ public final class TrackingAllocator extends AllocatorWrapper {
   // References: one of the owner, given up by getSizesAndUnref, and one per live allocation. The
   // wrapper is retired when none is left.
   //
-  // Who tracks:
+  // Where sizes are tracked:
   //
-  //   the allocator behind does    its allocatedSize is counted; nothing is kept here
-  //   else, if told to             a Chunk per live address is kept here; allocated is what
+  //   in the allocator behind      its allocatedSize is counted; nothing is kept here
+  //   else here, if told to        a Chunk per live address is kept here; allocated is what
   //                                allocatedSizeSlow says, and at least what was requested
-  //   nobody                       total += requested
+  //   else nowhere                 total += requested
   //
-  // An allocation is counted after the memory was had, so a failure leaves everything as it was. A
+  // An allocation is counted after it succeeded, so a failure leaves everything as it was. A
   // release is counted before the memory goes back, as another thread may get the same address a
   // moment later; should the allocator behind refuse, the counting is undone.
   //
   // A handle is one around the inner handle, which knows its own size; the address is only for
-  // those who ask by address, and where this JVM cannot tell addresses nobody can.
+  // callers that ask by address, and where this JVM cannot tell addresses none can.
 
   /**
    * What was counted.

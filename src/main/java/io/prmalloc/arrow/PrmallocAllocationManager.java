@@ -92,7 +92,7 @@ public final class PrmallocAllocationManager extends AllocationManager {
       }
     }
 
-    /** A buffer of no bytes: it has no memory, and nobody counts who refers to it. */
+    /** A buffer of no bytes: it has no memory, and references to it are not counted. */
     @Override
     public ArrowBuf empty() {
       return new ArrowBuf(ReferenceManager.NO_OP, null, 0, 0);

@@ -80,7 +80,7 @@ public final class PooledNDArray implements AutoCloseable {
   }
 
   // Of a buffer of these elements DJL's PyTorch makes a tensor of a type number that it does not
-  // have, and libtorch ends the process with a C++ exception that nobody catches.
+  // have, and libtorch ends the process with an uncaught C++ exception.
   private static void checkEngine(NDManager manager, DataType type) {
     String engine = manager.getEngine().getEngineName();
     if (type == DataType.BFLOAT16 && engine.equals("PyTorch")) {
@@ -129,7 +129,7 @@ public final class PooledNDArray implements AutoCloseable {
   /**
    * The elements where they lie, in native byte order; a buffer of its own at each call.
    *
-   * <p>Threading: any thread; must not be used after {@link #close}, which nobody can check.
+   * <p>Threading: any thread; must not be used after {@link #close}; this is not checked.
    *
    * @throws IllegalStateException if this is closed
    */

@@ -17,7 +17,7 @@ final class ObjectTable {
   //    |   generation   |   place + 1    |
   //    +----------------+----------------+
   //
-  // 0 is nobody's number. A place that is given up forgets its object, moves on to the next
+  // 0 is the number of no object. A place that is given up forgets its object, moves on to the next
   // generation and is used again before the table grows, so the table is never larger than the most
   // objects there were at a time, and a number that is out of date, or a copy of one, or made of
   // bytes that somebody wrote over a slot, is told from the true one. After 2^31 generations a

@@ -143,7 +143,7 @@ public final class TypedAllocation<T> implements AutoCloseable {
    * call. Of a type that is not trivial it is read-only, because what lies there are addresses and
    * numbers.
    *
-   * <p>Threading: any thread; must not be used after {@link #close}, which nobody can check.
+   * <p>Threading: any thread; must not be used after {@link #close}; this is not checked.
    *
    * @throws IllegalStateException if this is closed
    */

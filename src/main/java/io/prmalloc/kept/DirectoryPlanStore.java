@@ -30,9 +30,9 @@ import java.util.concurrent.ConcurrentHashMap;
 final class DirectoryPlanStore implements PlanStore {
 
   // Readers need no lock, for a file is replaced by a rename. Writers hold a file lock from the
-  // comparison to the rename; the system drops it if their process dies. Nobody waits for it: who
-  // does not get it comes again later. The lock's file stays, since to delete it would let two
-  // processes lock two files of one name.
+  // comparison to the rename; the system drops it if their process dies. No thread waits for it:
+  // one that does not get it comes again later. The lock's file stays, since to delete it would let
+  // two processes lock two files of one name.
   //
   // POSIX drops a process's lock when the process closes any handle of the file, so within a JVM
   // only one thread at a time may open it, by whatever path it came to the directory.
@@ -105,8 +105,8 @@ final class DirectoryPlanStore implements PlanStore {
   }
 
   /**
-   * Lets all lock who may write in the directory: by the umask's permissions the first one's lock
-   * would keep replicas of other users from publishing for good.
+   * Lets all users lock that may write in the directory: by the umask's permissions the first one's
+   * lock would keep replicas of other users from publishing for good.
    */
   private static void admitWriters(Path lock) {
     try {
@@ -117,7 +117,7 @@ final class DirectoryPlanStore implements PlanStore {
         Files.setPosixFilePermissions(lock, wanted);
       }
     } catch (IOException | UnsupportedOperationException another) {
-      // It is another one's, who sees to it, or there are no such permissions here.
+      // The lock is another user's, whose process sets them, or there are no such permissions here.
       LOGGER.log(Level.DEBUG, "permissions of {0} stay: {1}", lock, another);
     }
   }

@@ -51,8 +51,8 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
   }
 
   /**
-   * Writes this plan to a file: beside it first, then in its place, so that whoever reads the file
-   * finds the old plan or the new one. Steps whose key is no string and no number are left out.
+   * Writes this plan to a file: beside it first, then in its place, so that a reader finds the old
+   * plan or the new one. Steps whose key is no string and no number are left out.
    *
    * <p>A file that was there keeps its permissions, group and owner as far as the system lets the
    * caller set them, and a symbolic link stays and leads to the new plan; a new file has the

@@ -74,8 +74,8 @@ final class PlanCheck {
       throw new PlanFormatException(e.getMessage());
     }
     checkRange("bytes of a step", plan.totalBytes(), 0, MAX_BYTES);
-    // No planner leaves more room than the tensors take: what lies further apart is memory that
-    // nobody asked for.
+    // No planner leaves more room than the tensors take: what lies further apart is memory that was
+    // not asked for.
     checkRange("bytes of a step", plan.totalBytes(), 0, MAX_SPREAD * sideBySide);
     PlanValidator.fault(step.records(), plan)
         .ifPresent(

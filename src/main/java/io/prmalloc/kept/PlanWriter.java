@@ -22,10 +22,10 @@ import java.util.HexFormat;
  */
 final class PlanWriter {
 
-  // The checksum is that of the plan alone, written without any white space: whoever reads a file
-  // writes what was read in the same way and compares. So it holds whatever an editor does to the
-  // white space, and fails if a single number changes. From version 2 on it is that of the version
-  // and the plan, so that no version is taken for another.
+  // The checksum is that of the plan alone, written without any white space: a reader writes what
+  // was read in the same way and compares. So it holds whatever an editor does to the white space,
+  // and fails if a single number changes. From version 2 on it is that of the version and the plan,
+  // so that no version is taken for another.
 
   static final String FORMAT = "prmalloc-plan";
 

@@ -19,7 +19,7 @@ import java.util.function.Function;
  * heap buffers are passed on to another allocator of Netty's.
  *
  * <p>For {@code ChannelOption.ALLOCATOR} of a server or client. Buffers grow, are sliced, counted
- * and watched for leaks as Netty's users know it: a buffer that nobody releases is reported by
+ * and watched for leaks as Netty's users know it: a buffer that is not released is reported by
  * Netty's {@code ResourceLeakDetector}, and stays in use in the allocator.
  *
  * <p>The allocator stays the caller's: close it when no buffer is left.
@@ -95,7 +95,7 @@ public final class PrmallocByteBufAllocator extends AbstractByteBufAllocator
    *
    * @param pool whose steps they are
    * @param keyOf gives the key of a message, or null for a step without one; if it throws, the
-   *     message is released and passed on to nobody, and the handlers behind get the exception
+   *     message is released and not passed on, and the handlers behind get the exception
    * @throws NullPointerException if an argument is null
    */
   public static ChannelHandler stepPerMessage(TensorPoolAllocator pool, Function<Object, ?> keyOf) {

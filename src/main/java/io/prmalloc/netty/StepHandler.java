@@ -29,8 +29,8 @@ final class StepHandler extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Typed as those who call it show it: else the JVM would load Netty's handlers to verify them,
-   * where nobody has any.
+   * Declared with the types that callers use: else the JVM would load Netty's handlers to verify
+   * the callers, also where there are none.
    *
    * @param keyOf gives the step's key of a message, or null for a step without one
    */

@@ -21,9 +21,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Threading: any thread; one run at a time.
  */
 public final class Inference implements AutoCloseable {
-  // Two lists, two loops: first the tensors, then the memory. That order, and that nobody but this
-  // class can close either, is the whole point; a tensor over memory that went back early reads
-  // garbage or writes into another request, and ONNX Runtime cannot notice.
+  // Two lists, two loops: first the tensors, then the memory. That order, and that no other class
+  // can close either, is the whole point; a tensor over memory that went back early reads garbage
+  // or writes into another request, and ONNX Runtime cannot notice.
 
   // Outputs of unknown shape are the engine's in a run; they are copied into our memory before the
   // result closes, so that all outputs are read, and end, alike.

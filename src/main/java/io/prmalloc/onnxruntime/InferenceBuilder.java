@@ -22,10 +22,9 @@ import java.util.Set;
 public final class InferenceBuilder {
   // Shapes are settled before memory is taken, for outputs are pinned: ONNX Runtime writes them
   // where we say, so we must know how large they get. Named dimensions make that one number per
-  // request in practice (the batch). An output whose shape nobody knows is the engine's in the
-  // first
-  // run, and copied; what that run shows is enough to pin it from the next one on, if inputs of the
-  // same shapes always give it. If they do not, its size depends on the data, and it stays so.
+  // request in practice (the batch). An output of unknown shape is the engine's in the first run,
+  // and copied; what that run shows is enough to pin it from the next one on, if inputs of the same
+  // shapes always give it. If they do not, its size depends on the data, and it stays so.
 
   private final OnnxModel model;
   private final Map<String, TensorSpec> inputs;
@@ -247,7 +246,7 @@ public final class InferenceBuilder {
     return settled(spec);
   }
 
-  /** Null if nobody said it. */
+  /** Null if it was not given. */
   private Long size(Dimension dimension) {
     return dimension.isDynamic() ? sizes.get(dimension.name()) : (Long) dimension.size();
   }

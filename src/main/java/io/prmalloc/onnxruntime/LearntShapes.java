@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The shapes of outputs that nobody told, as runs showed them, by the shapes of all inputs. An
- * output that has two shapes for the same inputs depends on the data, and is not looked up again.
+ * Output shapes that were not given, as runs showed them, by the shapes of all inputs. An output
+ * that has two shapes for the same inputs depends on the data, and is not looked up again.
  *
  * <p>Threading: any thread.
  */

@@ -173,7 +173,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
 
   /**
    * Has something done that makes sessions: what ONNX Runtime asks for meanwhile on this thread are
-   * weights. For those whose sessions others make, such as DJL.
+   * weights. For sessions that another library makes, such as DJL.
    *
    * <p>Threading: any thread.
    *
@@ -320,7 +320,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
     return address;
   }
 
-  /** An address tells nothing of who refused it; a handle does. */
+  /** A raw allocation does not say what refused it; a handle does. */
   private Throwable whyRefused(long bytes) {
     try (Allocation granted = pool.allocate(bytes)) {
       AllocatorStats now = pool.stats();

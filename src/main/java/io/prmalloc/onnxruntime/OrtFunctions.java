@@ -167,7 +167,7 @@ final class OrtFunctions {
 
   /**
    * ONNX Runtime gives its environment up in a shutdown hook of its own, and hooks run side by
-   * side: whoever uses it in another one may crash the process.
+   * side: a use in another one may crash the process.
    */
   private static boolean isShuttingDown() {
     Thread none = new Thread(() -> {}, "prmalloc-none");

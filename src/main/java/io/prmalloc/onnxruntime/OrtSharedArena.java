@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * ONNX Runtime's own arena, shared by the sessions of an environment and with its settings, which
- * the engine's Java API does not offer. For those who want none of our memory inside the engine:
+ * the engine's Java API does not offer. For users who want none of our memory inside the engine:
  * there are no calls from the engine into Java.
  *
  * <pre>{@code

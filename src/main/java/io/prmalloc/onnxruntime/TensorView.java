@@ -16,7 +16,7 @@ import java.util.List;
  * are views, not copies; each call gives one of its own, with all elements from position to limit.
  *
  * <p>Threading: any thread; elements as those of any buffer. A buffer must not be used after the
- * inference was closed, which nobody can check.
+ * inference was closed; this is not checked.
  */
 public final class TensorView {
 

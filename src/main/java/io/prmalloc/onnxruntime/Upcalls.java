@@ -14,7 +14,7 @@ import java.util.List;
 
 /**
  * An {@code OrtAllocator} whose functions are Java's. What it is made of stays for as long as the
- * process runs: nobody knows when ONNX Runtime calls it for the last time.
+ * process runs: no call of ONNX Runtime is known to be the last.
  *
  * <p>Threading: any thread.
  */

@@ -128,7 +128,7 @@ public enum MemoryStrategy {
    * <p>Threading: any thread.
    *
    * @param records the tensors, in any order
-   * @param graph who may follow whom, by places in {@code records}
+   * @param graph which tensor may follow which, by places in {@code records}
    * @throws IllegalArgumentException if this is not {@link #GREEDY_IN_ORDER}, the only strategy for
    *     which a reallocation graph is defined; if the graph is for another number of tensors; if
    *     the sizes together pass 2^63 − 1

@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
  * OffsetsAssignment#open}; close it to give the memory back.
  *
  * <p>Buffers of tensors that are never alive together share bytes: what a tensor holds is gone once
- * the plan's tasks have moved on. The buffers must not be used after {@link #close}, which nobody
- * can check.
+ * the plan's tasks have moved on. The buffers must not be used after {@link #close}; this is not
+ * checked.
  *
  * <p>Threading: any thread; each buffer is as safe for threads as any byte buffer. {@link #close}
  * when no other thread uses a buffer any more.

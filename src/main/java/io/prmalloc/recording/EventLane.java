@@ -26,7 +26,7 @@ final class EventLane extends LanePadding {
   // Words that belong together are added together.
   //
   // A thread asks whether the lane is its own by a plain read. It can see itself there only if it
-  // put itself there, and nobody takes a lane away from a thread that is alive. The next one gets
+  // put itself there, and a lane is not taken away from a thread that is alive. The next one gets
   // it when this one is dead and all it added is taken.
 
   /** What {@link #add} says if it added nothing. */
@@ -129,12 +129,12 @@ final class EventLane extends LanePadding {
     return next;
   }
 
-  /** Makes the lane the calling thread's if it is nobody's. Threading: any thread. */
+  /** Makes the calling thread the lane's owner if it has none. Threading: any thread. */
   boolean own(Thread caller) {
     return OWNER.getOpaque(this) == null && OWNER.compareAndSet(this, null, caller);
   }
 
-  /** Makes the lane nobody's. Threading: the thread whose it is. */
+  /** Gives the lane up. Threading: its owner. */
   void disown() {
     OWNER.setRelease(this, null);
   }
@@ -259,7 +259,7 @@ final class EventLane extends LanePadding {
     return taken << NUMBER_BITS | number;
   }
 
-  /** Who added it. */
+  /** The id of the thread that added it. */
   long threadId() {
     return threadId;
   }
@@ -270,7 +270,7 @@ final class EventLane extends LanePadding {
     stampTaken++;
   }
 
-  /** Makes room by what was taken, and the lane nobody's if its thread is dead. */
+  /** Makes room by what was taken, and takes the lane from its owner if that is dead. */
   void free() {
     long newRoom = taken + words.length - MOST_WORDS;
     if (room != newRoom) {

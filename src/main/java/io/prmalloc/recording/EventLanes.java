@@ -114,7 +114,7 @@ final class EventLanes {
     if (!isUsed(lane)) {
       synchronized (this) {
         lane.putBefore(newest);
-        // Before its first event, so that whoever comes after that asks this lane, too.
+        // Before its first event, so that threads that add after that ask this lane, too.
         newest = lane;
       }
     }

@@ -23,7 +23,7 @@ public final class Recorder implements Recording {
 
   // The allocating threads put events on lanes, each on its own if it can (EventLanes); one daemon
   // thread puts them in order (EventOrder), encodes them and writes frames. It looks every
-  // millisecond, so nobody has to wake it.
+  // millisecond, so no thread has to wake it.
   //
   // No event is lost without a word. A thread that finds its lane full waits for the writer, and if
   // that takes too long (a disk that hangs must not stop a server) the recording ends there: what

@@ -158,7 +158,7 @@ public final class RedisPlanStore implements PlanStore {
     }
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // nobody wants to know how it was closed
+  @SuppressWarnings("FutureReturnValueIgnored") // how it was closed does not matter
   private synchronized <T> T ask(Function<RedisCommands<byte[], byte[]>, T> question)
       throws IOException {
     boolean done = false;
@@ -201,7 +201,7 @@ public final class RedisPlanStore implements PlanStore {
    * <p>Threading: any thread.
    */
   @Override
-  @SuppressWarnings("FutureReturnValueIgnored") // the threads are daemons, nobody waits for them
+  @SuppressWarnings("FutureReturnValueIgnored") // the threads are daemons, not waited for
   public synchronized void close() {
     client.shutdown(0, 1, TimeUnit.SECONDS);
     resources.shutdown(0, 1, TimeUnit.SECONDS);

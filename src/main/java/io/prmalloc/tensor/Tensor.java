@@ -120,7 +120,7 @@ public final class Tensor<T> implements AutoCloseable {
   /**
    * The elements' memory in native byte order; see {@link TypedAllocation#byteBuffer}.
    *
-   * <p>Threading: any thread; must not be used after {@link #close}, which nobody can check.
+   * <p>Threading: any thread; must not be used after {@link #close}; this is not checked.
    *
    * @throws IllegalStateException if this is closed
    */

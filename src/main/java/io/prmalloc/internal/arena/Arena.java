@@ -23,8 +23,8 @@ import java.util.function.Consumer;
  */
 public final class Arena {
 
-  // A region that is lacking has blocks without memory, which stay claimed, so that nobody gets
-  // one. A region goes only if every one of its blocks can be claimed.
+  // A region that is lacking has blocks without memory, which stay claimed, so that none is given
+  // out. A region goes only if every one of its blocks can be claimed.
 
   private static final Logger LOGGER = System.getLogger(Arena.class.getName());
 
@@ -123,8 +123,8 @@ public final class Arena {
 
   /**
    * By number, null for one that is lacking; none at all once they are given back. Replaced as a
-   * whole: who asks how much a plan has may be in the middle of it when another takes the plan's
-   * place.
+   * whole: a thread that asks how much a plan has may be in the middle of it when another plan
+   * takes its place.
    */
   private volatile List<MemoryRegion> regions;
 
@@ -313,7 +313,7 @@ public final class Arena {
     }
   }
 
-  /** Gives everything back; when nobody uses it any more. */
+  /** Gives everything back, when it is no longer in use. */
   void free() {
     List<MemoryRegion> all = regions;
     regions = NONE;

@@ -40,7 +40,7 @@ public final class Bin {
     // Both or neither: it takes heap, which may be exhausted.
     Buffer[] asked = Stream.concat(all.stream(), virtual.targets().stream()).toArray(Buffer[]::new);
     allOwn = all;
-    // Release: whoever sees a buffer here sees its blocks.
+    // Release: a thread that reads a buffer here also sees its blocks.
     buffers = asked;
   }
 

@@ -439,7 +439,7 @@ public final class BinTable implements Retirable {
     boolean known = false;
     try {
       index.adopt(more.block());
-      // Before anybody sees it.
+      // Before other threads see it.
       more.block().claim();
       long bytes = more.arena().bytes();
       GrownBlocks.Grown[] all = grown.with(more);
@@ -491,7 +491,7 @@ public final class BinTable implements Retirable {
     try {
       return takeSlowly(totalBytes, alignment, Buffer::back);
     } catch (OutOfNativeMemoryException refused) {
-      // The request goes outside, where its exact size may be had, and who asked is told if not.
+      // The request goes outside, where its exact size may be available; the caller is told if not.
       LOGGER.log(Level.DEBUG, "a block of the plan has no memory yet", refused);
       return null;
     } finally {
@@ -630,7 +630,7 @@ public final class BinTable implements Retirable {
     return buffers().stream().mapToLong(buffer -> buffer.discardFree(discarder)).sum();
   }
 
-  /** Bytes that {@link #discardFree} gave back and nobody has used since. */
+  /** Bytes that {@link #discardFree} gave back and were not used since. */
   public long discardedBytes() {
     return buffers().stream().mapToLong(Buffer::discardedBytes).sum();
   }

@@ -110,7 +110,7 @@ public final class Buffer implements Retirable {
           if (block.claimAndMove()) {
             return block;
           }
-          // One that nobody took belongs to a thread that does not get on, and is as good as out.
+          // One that was not taken belongs to a thread that does not get on, and is as good as out.
           lost |= block.stamp() != stamp;
         }
         // Not their sum: the stamp of a block whose end was told of goes down as it is freed.
@@ -227,7 +227,7 @@ public final class Buffer implements Retirable {
 
   /**
    * Gives back the pages of blocks that are free and were used since the last time. Each is claimed
-   * meanwhile, so that nobody gets it.
+   * meanwhile, so that it is not given out.
    *
    * @param discarder gives the pages of a block back and says how many bytes they have, from 0
    * @return how many bytes went
@@ -260,7 +260,7 @@ public final class Buffer implements Retirable {
         && discarded[i].uses == blocks[i].uses();
   }
 
-  /** Bytes of pages that went back and that nobody has used since. */
+  /** Bytes of pages that went back and were not used since. */
   synchronized long discardedBytes() {
     long bytes = 0;
     for (int i = 0; discarded != null && i < blocks.length; i++) {

@@ -61,7 +61,7 @@ final class GrownBlocks {
         .toArray(Grown[]::new);
   }
 
-  /** Whoever looks sees them from now on. Takes no heap. One thread at a time. */
+  /** Publishes them. Takes no heap. One thread at a time. */
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time
   void set(Grown[] grown, long moreBytes) {
     bytes += moreBytes;

@@ -8,6 +8,6 @@
  * that is noted in the index).
  *
  * <p>Invariants: bits are hints, and a wrong one costs time and nothing else; only the state of a
- * block decides who owns it.
+ * block decides which thread owns it.
  */
 package io.prmalloc.internal.freelist;

@@ -55,7 +55,7 @@ public final class FlightEvents {
    *
    * <p>Threading: any thread.
    *
-   * @return what to hand to {@link #outsideAllocation}: 0 if nobody records, else a time
+   * @return what to hand to {@link #outsideAllocation}: 0 if it is not recorded, else a time
    */
   public static long outsideAllocationStart() {
     return PRESENT && Recorded.isOutsideAllocation() ? Math.max(1, System.nanoTime()) : 0;
@@ -136,7 +136,7 @@ public final class FlightEvents {
    *
    * <p>Threading: any thread.
    *
-   * @return what to hand to {@link #engineRun}: 0 if nobody records, else a time
+   * @return what to hand to {@link #engineRun}: 0 if it is not recorded, else a time
    */
   public static long engineRunStart() {
     return PRESENT && Recorded.isEngineRun() ? Math.max(1, System.nanoTime()) : 0;
@@ -160,11 +160,11 @@ public final class FlightEvents {
    *
    * <p>Threading: any thread.
    *
-   * @param thread who took the memory
+   * @param thread that took the memory
    * @param step in which step, −1 for none
    * @param ageNanos how long it has been out
    * @param reason why it is taken for leaked
-   * @param stack where it was taken; turned to text only if somebody records
+   * @param stack where it was taken; turned to text only if it is recorded
    */
   public static void leakFound(
       long bytes,

@@ -6,7 +6,7 @@
  * module {@code jdk.jfr} is there.
  *
  * <p>Conventions: names begin with {@code io.prmalloc.}; the fast path writes no event; an event
- * that nobody records costs a look at a flag. An event that may come often in normal operation is
+ * that is not recorded costs a look at a flag. An event that may come often in normal operation is
  * off until a recording asks for it.
  */
 package io.prmalloc.internal.jfr;

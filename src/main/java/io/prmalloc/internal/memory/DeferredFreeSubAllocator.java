@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Passes on to another sub-allocator, and keeps what that refuses to take back: {@link #free} never
- * throws for it, the region stays reserved, and is given back later. For those who write
- * allocators, whose users must not suffer when memory cannot go.
+ * throws for it, the region stays reserved, and is given back later. For authors of allocators,
+ * whose users must not suffer when memory cannot go.
  *
  * <p>Systems refuse: {@code munmap} in the middle of merged mappings fails once a process has as
  * many of them as it may have, and on some Java versions a direct buffer cannot go while a channel
@@ -27,8 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class DeferredFreeSubAllocator extends SubAllocatorWrapper {
 
   // A region is in the map from its alloc on, so that to note that it was refused takes no heap:
-  // what refused it may have been that there is none. Whoever brings it from one state to the next
-  // is the one who frees it.
+  // what refused it may have been that there is none. The thread that brings it from one state to
+  // the next frees it.
 
   private static final Logger LOGGER = System.getLogger(DeferredFreeSubAllocator.class.getName());
 
@@ -109,7 +109,7 @@ public final class DeferredFreeSubAllocator extends SubAllocatorWrapper {
         keep(region, refusal);
         return false;
       }
-      // Somebody between here and the system failed who was told of it: it has gone.
+      // Code between here and the system that was told of it failed: the region has gone.
       log(Level.WARNING, "a region went back to the system, but not without a failure", refusal);
     }
     regions.remove(region);
@@ -128,7 +128,7 @@ public final class DeferredFreeSubAllocator extends SubAllocatorWrapper {
     try {
       LOGGER.log(level, message, failure);
     } catch (Throwable unsaid) {
-      // Nobody hears of it.
+      // It stays unlogged.
     }
   }
 

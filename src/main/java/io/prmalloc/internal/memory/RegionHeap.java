@@ -94,7 +94,7 @@ public final class RegionHeap {
    *     cannot tell addresses
    */
   public Block acquire(long bytes, long alignment, int headerBytes, Object ticket) {
-    // No bytes take one: the address behind a header must lie in the region, to be nobody else's.
+    // No bytes take one: the address behind a header must lie in the region, to be unique.
     long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
     long start = FlightEvents.outsideAllocationStart();
     MemoryRegion region = source.alloc(alignment, capacity);
@@ -137,7 +137,7 @@ public final class RegionHeap {
     if (raw != null) {
       return raw;
     }
-    // Of handles nobody keeps the addresses, which may not even be known: a walk.
+    // The addresses of handles are not kept, and may not even be known: a walk.
     for (HeapBlock block = first; block != null; block = block.next) {
       if (block.rawAddress == 0 && block.region().address() == address) {
         return block;
@@ -180,8 +180,8 @@ public final class RegionHeap {
   }
 
   /**
-   * The next number of those that this heap's allocations are numbered with, from 1: for those who
-   * give out memory beside this heap.
+   * The next number of those that this heap's allocations are numbered with, from 1: for code that
+   * gives out memory beside this heap.
    *
    * <p>Threading: any thread.
    */
@@ -271,8 +271,8 @@ public final class RegionHeap {
   }
 
   /**
-   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for those
-   * who take memory from it beside this heap.
+   * Takes note of what the sub-allocator has reserved, for the peak in {@link #stats}: for code
+   * that takes memory from it beside this heap.
    *
    * <p>Threading: any thread.
    */
@@ -309,7 +309,7 @@ public final class RegionHeap {
    */
   public AllocatorStats stats() {
     synchronized (lock) {
-      // Read once, for the others who share the sub-allocator do not stop meanwhile.
+      // Read once, for other users of the sub-allocator do not stop meanwhile.
       long reserved = source.bytesReserved();
       peakBytesReserved = Math.max(peakBytesReserved, reserved);
       return new AllocatorStats(
@@ -341,7 +341,7 @@ public final class RegionHeap {
    * Lets nothing more out and gives back every block that is still out; handles on them are closed
    * from then on.
    *
-   * <p>Threading: any thread, when nobody uses the memory any more.
+   * <p>Threading: any thread, when the memory is no longer in use.
    */
   public void closeForcibly() {
     List<HeapBlock> live = new ArrayList<>();

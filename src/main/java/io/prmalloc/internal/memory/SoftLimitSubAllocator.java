@@ -26,10 +26,10 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
   //   down to the lower one   not above any more
   //
   // A thread that comes down may be overtaken by one that goes up and finds that it was told
-  // already, and the other way round. So whoever passes a level looks at the other one afterwards.
+  // already, and the other way round. So a thread that passes a level then looks at the other one.
   //
-  // Whoever asked for memory may hold locks, and what is told may want them (a pool that is to be
-  // trimmed, say); hence the executor. What goes wrong there does not concern the request.
+  // The caller that asked for memory may hold locks, and what is told may want them (a pool that is
+  // to be trimmed, say); hence the executor. What goes wrong there does not concern the request.
 
   private static final Logger LOGGER = System.getLogger(SoftLimitSubAllocator.class.getName());
 
@@ -75,7 +75,7 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
       try {
         executor.execute(() -> tell(reserved));
       } catch (RuntimeException | Error refused) {
-        LOGGER.log(Level.WARNING, "nobody was told that the soft limit is exceeded", refused);
+        LOGGER.log(Level.WARNING, "the soft limit is exceeded, listener not told", refused);
       }
       lookDown();
     }

@@ -16,11 +16,11 @@ public final class VisitedSubAllocator extends SubAllocatorWrapper {
 
   // A visitor that fails must not lose memory, at either end:
   //
-  //   alloc   visitor k throws: the k before it, who believe that they have the region, are told
-  //           that it goes, and it goes. The caller gets k's exception.
-  //   free    whoever throws, everybody is told and the region goes. The first exception goes on,
-  //           with the others attached. To keep the region instead would lose it, for those who
-  //           free memory have forgotten it by then.
+  //   alloc   visitor k throws: the k before it, which accepted the region, are told that it goes,
+  //           and it goes. The caller gets k's exception.
+  //   free    whichever throws, all visitors are told and the region goes. The first exception
+  //           goes on, with the others attached. To keep the region instead would lose it, for
+  //           callers that free memory have forgotten it by then.
   //
   // So visitors hear of a region's end exactly if they accepted its beginning. Ends are told in the
   // reverse order, as in TensorFlow.

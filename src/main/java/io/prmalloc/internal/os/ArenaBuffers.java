@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Direct buffers from {@code java.lang.foreign}, each in a shared arena of its own that is closed
- * to give it back. A buffer that nobody gives back is freed when the collector finds that neither
- * it nor a slice of it is in use. Needs Java 22.
+ * to give it back. A buffer that is not freed explicitly is freed when the collector finds that
+ * neither it nor a slice of it is in use. Needs Java 22.
  *
  * <p>Differences to {@link CleanedBuffers}: closing stops all threads for a handshake and so costs
  * some 70 µs; access after the end throws {@link IllegalStateException} instead of being undefined;
@@ -58,7 +58,7 @@ final class ArenaBuffers implements DirectMemory {
   private final MethodHandle close;
   private final MethodHandle scope;
 
-  /** Frees an arena that nobody closed. */
+  /** Frees an arena that was not closed. */
   private final MethodHandle freeForgotten;
 
   /**

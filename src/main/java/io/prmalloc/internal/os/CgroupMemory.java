@@ -46,7 +46,7 @@ public final class CgroupMemory {
         .filter(fields -> fields.size() == 3)
         .flatMap(fields -> files(root.resolve("sys/fs/cgroup"), fields))
         .map(file -> ProcFiles.text(file.toString()))
-        // "max" of version 2, and a file that is not there, read as 0; a limit of 0 holds nobody.
+        // "max" of version 2, and a file that is not there, read as 0; a limit of 0 counts as none.
         .mapToLong(ProcFiles::number)
         .filter(bytes -> bytes > 0 && bytes < NO_LIMIT_BYTES)
         .min();

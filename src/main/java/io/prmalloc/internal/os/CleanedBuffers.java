@@ -14,7 +14,7 @@ import org.agrona.BufferUtil;
 
 /**
  * Direct buffers from {@link ByteBuffer#allocateDirect}, given back by running their cleaner early.
- * A buffer that nobody gives back is still cleaned when the collector finds it.
+ * A buffer that is not given back is still cleaned when the collector finds it.
  *
  * <p>Threading: any thread.
  */

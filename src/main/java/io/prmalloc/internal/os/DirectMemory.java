@@ -53,7 +53,7 @@ interface DirectMemory {
    */
   void free(Object owner);
 
-  /** What is left of the limit on direct memory, in bytes; the largest long if nobody tells. */
+  /** What is left of the limit on direct memory, in bytes; the largest long if it is unknown. */
   long bytesAvailable();
 
   /** The way for this JVM. */
@@ -89,8 +89,8 @@ interface DirectMemory {
   }
 
   /**
-   * The JVM's {@code MaxDirectMemorySize} in bytes; where nobody set it, or it is not told, the
-   * largest size of the heap, as in the JVM itself.
+   * The JVM's {@code MaxDirectMemorySize} in bytes; where it is not set, or not told, the largest
+   * size of the heap, as in the JVM itself.
    */
   static long maxBytes() {
     try {

@@ -59,7 +59,7 @@ public final class DirectRegion extends SystemRegion {
   }
 
   /**
-   * The JVM's {@code MaxDirectMemorySize}, in bytes; where nobody set it, the largest size of the
+   * The JVM's {@code MaxDirectMemorySize}, in bytes; where it is not set, the largest size of the
    * heap. Threading: any thread.
    */
   public static long limitBytes() {

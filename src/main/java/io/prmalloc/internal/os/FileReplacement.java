@@ -19,8 +19,8 @@ import java.util.Set;
  */
 public final class FileReplacement {
 
-  // The new file is made in a directory that only its owner may enter: so nobody reads what the
-  // file in whose place it comes would have kept from him, whatever the mode that it begins with.
+  // The new file is made in a directory that only its owner may enter: so no user whom the replaced
+  // file refused reads it, whatever the mode that it begins with.
 
   /** More links than this in a row are a circle, as for the system itself. */
   private static final int MAX_LINKS = 40;
@@ -39,8 +39,8 @@ public final class FileReplacement {
   }
 
   /**
-   * Makes a file, or puts another in its place: whoever opens it finds the old one or the new one,
-   * and never a part.
+   * Makes a file, or puts another in its place: a reader finds the old one or the new one, and
+   * never a part.
    *
    * <p>What is replaced keeps its permissions, its group and its owner as far as the system lets
    * the caller set them; where the group cannot be set it gets no permissions. A symbolic link

@@ -40,7 +40,7 @@ final class JnaCalls implements NativeCalls {
    * name, so that a preloaded malloc is the one we ask.
    */
   private static void register(Class<?> functions) {
-    // With options that only we have JNA makes an object that nobody else uses.
+    // With options that only we have JNA makes an object that no other code uses.
     Map<String, Object> own = Map.of(Library.OPTION_FUNCTION_MAPPER, new PlainNames());
     NativeBindings.bind(functions, NativeLibrary.getInstance(null, own));
   }

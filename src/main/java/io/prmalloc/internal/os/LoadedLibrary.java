@@ -48,11 +48,11 @@ final class LoadedLibrary implements AutoCloseable {
   //
   // They are never unloaded (RTLD_NODELETE, 0x1000): a malloc leaves code to be run when threads
   // end. So JNA's object need not be kept. It must not, for a thread of JNA lives as long as there
-  // is one, and keeps our class loader with it: whoever opens a library closes it when it has the
+  // is one, and keeps our class loader with it: code that opens a library closes it when it has the
   // functions, which stay usable.
   private static final int LAZY_LOCAL_AND_FOR_EVER = 1 | 0x1000;
 
-  /** How libraries are opened: for those alone who ask for them. */
+  /** How libraries are opened: visible only to code that asks for them. */
   static final Map<String, Object> OPEN_LOCAL =
       Map.of(Library.OPTION_OPEN_FLAGS, LAZY_LOCAL_AND_FOR_EVER);
 
@@ -81,7 +81,7 @@ final class LoadedLibrary implements AutoCloseable {
       try {
         NativeLibrary.getInstance(SONAME, openAlone()).close();
       } catch (LinkageError absent) {
-        // Then nobody here is written in C++.
+        // Then no library here is written in C++.
       }
     }
 
@@ -159,7 +159,7 @@ final class LoadedLibrary implements AutoCloseable {
     library.close();
   }
 
-  /** A function, whoever has it. */
+  /** A function of the library, or of one that it needs. */
   Function function(String symbol) {
     return library.getFunction(symbol);
   }

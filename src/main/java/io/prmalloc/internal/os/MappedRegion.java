@@ -46,7 +46,7 @@ public final class MappedRegion extends SystemRegion {
    *     size, and with {@link HugePages#THP} of the huge page size
    * @param bytes from 1 to {@link Requests#MAX_BYTES}
    * @param hugePages whether to ask for huge pages
-   * @param prefault who pays for the first touch
+   * @param prefault when pages are touched for the first time
    * @throws IllegalArgumentException if a number is out of its bounds
    * @throws OutOfMemoryError if the system has no memory, or no room for another mapping; nothing
    *     is mapped then
@@ -60,7 +60,7 @@ public final class MappedRegion extends SystemRegion {
   }
 
   /**
-   * As {@link #map}, with a page in front and one behind that nobody may touch: who does ends the
+   * As {@link #map}, with an inaccessible guard page in front and one behind: an access ends the
    * process with a segmentation fault. The region lies at the end of its pages, as close to the
    * page behind it as its alignment allows; it has {@link #guardedSizeBytesFor} bytes.
    *
@@ -128,7 +128,7 @@ public final class MappedRegion extends SystemRegion {
    *
    * @param asked for which the region is
    * @param bytes from its first one to the end of its pages
-   * @param guard bytes that nobody may touch in front of the pages, and as many behind; whole pages
+   * @param guard inaccessible bytes in front of the pages, and as many behind; whole pages
    */
   private static MappedRegion map(
       NativeCalls calls,

@@ -21,7 +21,7 @@ final class NativeBindings {
    * Binds a class's native methods. The library's object is closed: a thread of JNA lives as long
    * as there is one that is not, and keeps our class loader, too. What is bound stays.
    *
-   * @param library an object that nobody else uses
+   * @param library an object that no other code uses
    * @throws UnsatisfiedLinkError if a function is missing
    */
   static synchronized void bind(Class<?> functions, NativeLibrary library) {

@@ -7,7 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * Copies between byte buffers and memory of which only the address is known. Through Agrona where
  * the JVM is open to it, else through JNA.
  *
- * <p>Nobody checks that the memory is there: a wrong address ends the JVM.
+ * <p>Addresses are not checked: a wrong one ends the JVM.
  *
  * <p>Threading: any thread, when no other thread writes the same bytes.
  */

@@ -8,7 +8,7 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 
 /**
- * Chooses how this JVM makes native calls, the first time somebody needs one and not before: who
+ * Chooses how this JVM makes native calls, the first time one is needed and not before: code that
  * uses only direct buffers and handles never loads JNA's native library.
  *
  * <p>Threading: any thread.

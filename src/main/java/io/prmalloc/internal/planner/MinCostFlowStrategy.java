@@ -25,9 +25,9 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
   //     source --> right(i)             1 unit, costs i's size: a new object
   //     right(i) --> sink               1 unit, free: i takes one object
   //
-  // n units reach the sink, and of all flows that do so the cheapest says who follows whom. (An
-  // object that grew before is counted at the size of its last tensor, so the cost is not quite the
-  // total: the strategy is a heuristic in spite of the exact flow.)
+  // n units reach the sink, and of all flows that do so the cheapest says which tensor follows
+  // which. (An object that grew before is counted at the size of its last tensor, so the cost is
+  // not quite the total: the strategy is a heuristic in spite of the exact flow.)
   //
   // There are many cheapest flows; which one comes out is decided by the order of the edges and of
   // the search. So both are as in TensorFlow Lite: edges per record in the order above with the

@@ -13,7 +13,7 @@ import java.util.OptionalLong;
  * nodes at a time, as an engine does that learns the sizes of later tensors only as it runs.
  *
  * <p>Tensors whose lives are apart share bytes. Those of kind {@link TensorKind#PERSISTENT} lie in
- * an arena of their own, share with nobody, and keep their address until the graph is planned anew,
+ * an arena of their own, share no bytes, and keep their address until the graph is planned anew,
  * their allocations are reset, or the planner is closed.
  *
  * <p>Tensors with fixed offsets lie there, from the first call that places anything; the others are
@@ -37,8 +37,8 @@ public final class ArenaPlanner implements AutoCloseable {
   // offsets are the same as if nothing was ever purged.
   //
   // A call that fails leaves every place as it was. Memory is the last thing that can fail; if the
-  // second arena cannot get it, the first has grown, which nobody notices but those who had buffers
-  // of it; so the first to be committed is the persistent one, which grows once in its life.
+  // second arena cannot get it, the first has grown, which only callers with buffers of it notice;
+  // so the first to be committed is the persistent one, which grows once in its life.
 
   private final ArenaOptions options;
   private final SimpleMemoryArena arena;

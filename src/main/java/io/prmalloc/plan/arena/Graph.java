@@ -13,7 +13,7 @@ import java.util.Objects;
  * <p>An index is a tensor's place in {@link #tensors}; −1 stands for an optional tensor that is
  * absent. A graph that could be made is sound: every index has its tensor, no tensor is produced
  * twice, and what a node reads is constant, given, a variable, or produced by a node before it. An
- * output that nothing produces is allowed and gets no memory, and so does any tensor nobody names.
+ * output that nothing produces and a tensor that nothing names are allowed and get no memory.
  *
  * <p>Threading: immutable.
  *

@@ -12,9 +12,9 @@ import java.util.List;
  */
 final class GraphCheck {
 
-  // Who makes each tensor is noted while walking the nodes in order, so that at any node the notes
-  // say what is there already. What is found to be wrong is explained by a second walk, which only
-  // the unhappy case pays for.
+  // The maker of each tensor is noted while walking the nodes in order, so that at any node the
+  // notes say what is there already. What is found to be wrong is explained by a second walk, which
+  // only the unhappy case pays for.
 
   /** The makers that are not nodes; a node's number is its own. */
   private static final int NOBODY = -1;

@@ -15,7 +15,7 @@ final class Lifetimes {
 
   // References are counted as TensorFlow Lite does: one for each time a node names a tensor as an
   // input, and one that is never given back for outputs, variables and, if they are preserved,
-  // inputs. A tensor dies at the node that gives its last reference back. One that nobody reads
+  // inputs. A tensor dies at the node that gives its last reference back. One that no node reads
   // never has a reference to give back, so it is never freed.
 
   /** The birth of a tensor that never gets memory. */

@@ -15,8 +15,8 @@ import java.util.stream.IntStream;
 /**
  * The smallest plan under constraints: fixed offsets, alignments that differ, gaps, hints.
  *
- * <p>Source: branching on who lies below whom until nothing is in conflict is how job shops are
- * solved (Carlier and Pinson, 1989; Smith and Cheng, 1993).
+ * <p>Source: branching on which tensor lies below which until nothing is in conflict is how job
+ * shops are solved (Carlier and Pinson, 1989; Smith and Cheng, 1993).
  *
  * <p>Threading: one thread.
  */

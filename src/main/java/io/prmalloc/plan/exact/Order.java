@@ -11,6 +11,6 @@ package io.prmalloc.plan.exact;
  * @param looksAtSections whether the search may go on where a section leaves few choices, which
  *     costs time where there are many tensors
  */
-// Not public: nobody compares orders, so that a component is an array does no harm.
+// Not public, and orders are not compared: a component that is an array does no harm.
 @SuppressWarnings("ArrayRecordComponent")
 record Order(int[] places, boolean slackFirst, boolean looksAtSections) {}

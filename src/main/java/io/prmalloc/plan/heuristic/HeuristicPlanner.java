@@ -18,7 +18,7 @@ public final class HeuristicPlanner {
   /** What sizes are rounded up to at least, in bytes. */
   public static final long LEAST_ALIGNMENT = 64;
 
-  /** The most tensors that are placed: more would take longer than anybody waits. */
+  /** The most tensors that are placed: more would take too long. */
   public static final int MAX_TENSORS = 200_000;
 
   private HeuristicPlanner() {}

@@ -30,19 +30,18 @@ final class OrderPlacer {
   //    with the new tensor; if there is none, the gap has no end. The search upwards stops where
   //    the gap would exceed the best so far.
   //
-  // Who is alive with the new tensor is found in one of two ways, with the same answer. Where many
-  // are, all placed tensors are tested: n²/2 tests, in arrays of numbers and without a branch.
-  // Where
-  // few of many are, a tree over the tensors by first task, which knows the latest last task of the
-  // placed ones below each node, leads to them; they are then sorted by offset.
+  // The tensors alive with the new one are found in one of two ways, with the same answer. Where
+  // many are, all placed tensors are tested: n²/2 tests, in arrays of numbers and without a branch.
+  // Where few of many are, a tree over the tensors by first task, which knows the latest last task
+  // of the placed ones below each node, leads to them; they are then sorted by offset.
   //
   // An order that differs from the last one only from some position on is placed from there: what
-  // lies before it lies as before. And who only wants to know whether the total stays below a limit
-  // learns that it does not at the first tensor above.
+  // lies before it lies as before. And a caller that only asks whether the total stays below a
+  // limit learns that it does not at the first tensor above.
   //
   // Tasks are numbered anew, so that a number stands for a stretch of tasks without birth or death.
   //
-  // Tensors without size lie at 0 and are in nobody's way.
+  // Tensors without size lie at 0 and take no room.
 
   private static final long NO_END = Long.MAX_VALUE;
 
@@ -123,7 +122,7 @@ final class OrderPlacer {
       }
     }
 
-    /** Writes who is alive with a tensor to {@link #alive}, by offset, then by rank. */
+    /** Writes the tensors alive with one to {@link #alive}, by offset, then by rank. */
     private int collectAlive(int tensor) {
       found = 0;
       int end = upperBound(lasts[tensor]);
@@ -395,7 +394,7 @@ final class OrderPlacer {
     if (best >= 0) {
       return best;
     }
-    // Who does not see the ground below others sees it in a task that has no others.
+    // A tensor that does not see the ground below others sees it in a task that has no others.
     if (!seesGround && found > 0 && offsets[alive[0]] >= size && isSomeTaskEmpty(tensor, found)) {
       return 0;
     }

@@ -78,7 +78,7 @@ public final class TensorReader {
   /**
    * Reads a tensor from the bytes of a message.
    *
-   * <p>Threading: any thread; nobody may write to the bytes meanwhile.
+   * <p>Threading: any thread; the bytes must not be written to meanwhile.
    *
    * @param message from position to limit, which stay
    * @return a tensor, to be closed; nothing of it refers to {@code message}

@@ -17,7 +17,7 @@ import java.nio.ByteOrder;
  * VariantTensorDataProto} of {@code io.prmalloc.tensor.wire.proto}, or null, which is written as an
  * empty one.
  *
- * <p>Threading: any thread; nobody may write to the tensor meanwhile.
+ * <p>Threading: any thread; the tensor must not be written to meanwhile.
  */
 public final class TensorWriter {
 

@@ -7,7 +7,7 @@
  * made from {@code tensor.proto} and lie in {@code io.prmalloc.tensor.wire.proto}.
  *
  * <p>May use: {@code io.prmalloc.tensor}, {@code io.prmalloc}, protobuf's Java runtime, which is an
- * optional dependency that nobody else needs.
+ * optional dependency that no other package needs.
  *
  * <p>Conventions: messages are untrusted. The sizes that a message states are checked against its
  * content before memory is taken. A message that does not fit is refused by a {@link

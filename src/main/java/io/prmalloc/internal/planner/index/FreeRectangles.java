@@ -186,7 +186,7 @@ public final class FreeRectangles implements OffsetIndex {
     }
     FreeRectangle kept = null;
     for (FreeRectangle rectangle : list) {
-      // Among equal sides the first ticks ascend, so whoever ends no later lies in the kept one.
+      // Among equal sides the first ticks ascend, so one that ends no later lies in the kept one.
       if (kept == null
           || byOtherSide.compare(kept, rectangle) != 0
           || kept.last() < rectangle.last()) {

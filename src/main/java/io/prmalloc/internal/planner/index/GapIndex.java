@@ -27,7 +27,7 @@ public final class GapIndex implements OffsetIndex {
   //        a life               ======================        two nodes, and the parts of two
   // columns
   //
-  // Free in all: a cursor on each list; whoever has no room where the others stand moves on, and
+  // Free in all: a cursor on each list; one that has no room where the others stand moves on, and
   // the place moves with it (as a leapfrog join does). Lists hand out only spans with room enough,
   // and pass over chunks that have none; the widest nodes, whose lists are the fullest, come first.
   // When all agree, the gap goes from the place to the lowest end of a span. A gap of exactly the
@@ -42,7 +42,7 @@ public final class GapIndex implements OffsetIndex {
   @FunctionalInterface
   interface Padding {
 
-    /** Nobody looks at padding, so that the lowest of equally small gaps is taken. */
+    /** Padding is not looked at, so that the lowest of equally small gaps is taken. */
     Padding IGNORED = (start, firstTick, lastTick) -> false;
 
     /**

@@ -10,11 +10,11 @@ import java.util.Arrays;
 final class GapList {
 
   // Spans lie in chunks of up to 64, each chunk a flat array of starts and ends, with the largest
-  // span of the chunk beside it: whoever looks for room passes over chunks that have none. A list
-  // of m spans is found into by binary search over m/48 chunks and one chunk. Most lists are one
-  // short chunk, so a chunk starts small.
+  // span of the chunk beside it: a search for room passes over chunks that have none. A list of m
+  // spans is found into by binary search over m/48 chunks and one chunk. Most lists are one short
+  // chunk, so a chunk starts small.
   //
-  // Only what is at least `least` long is kept: nobody will ask for less.
+  // Only what is at least `least` long is kept: less is never asked for.
 
   private static final int MAX_SPANS = 64;
   private static final int FIRST_SPANS = 4;

@@ -16,8 +16,8 @@ public final class Lives {
   // Besides tasks there are ticks: the distinct first tasks, numbered from 0. A life in ticks is
   // that of its first task to the last tick not after its last task. Two lives share a task if and
   // only if they share a tick, for the later of their first tasks is a tick of both. Whatever is
-  // alive in a task that is no tick is alive in the tick before as well, so whoever looks for the
-  // most crowded task need look at ticks only, of which there are never more than tensors.
+  // alive in a task that is no tick is alive in the tick before as well, so a search for the most
+  // crowded task need look at ticks only, of which there are never more than tensors.
 
   private final int[] records;
   private final long[] sizes;
