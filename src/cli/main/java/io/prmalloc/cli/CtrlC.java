@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class CtrlC implements AutoCloseable {
 
   // The JVM answers the signal by running its shutdown hooks while all other threads go on. So the
-  // hook raises the flag that the search looks at, and waits for close(). Whoever presses a second
-  // time gets no second hook: the way out for the impatient is SIGKILL, and the wait is the time of
-  // one placement and one write.
+  // hook raises the flag that the search looks at, and waits for close(). A second press gets no
+  // second hook: the way out for the impatient is SIGKILL, and the wait is the time of one
+  // placement and one write.
 
   private final AtomicBoolean pressed = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);

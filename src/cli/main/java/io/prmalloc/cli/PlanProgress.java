@@ -9,8 +9,8 @@ import java.util.Locale;
  *
  * <p>Threading: one thread at a time.
  *
- * @param bar the progress bar, or null if nobody sees it
- * @param ctrlC whether it is pressed, or null if it is nobody's business
+ * @param bar the progress bar, or null for none
+ * @param ctrlC whether it is pressed, or null if it is not watched
  */
 record PlanProgress(TerminalProgress bar, CtrlC ctrlC) implements Planning.Progress, SearchWatch {
 

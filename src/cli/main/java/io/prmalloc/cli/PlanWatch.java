@@ -27,8 +27,8 @@ final class PlanWatch implements PlanWatcher, AutoCloseable {
   /**
    * Watches from now on.
    *
-   * @param bar the progress bar, or null if nobody sees it
-   * @param ctrlC whether it is pressed, or null if it is nobody's business
+   * @param bar the progress bar, or null for none
+   * @param ctrlC whether it is pressed, or null if it is not watched
    */
   PlanWatch(TerminalProgress bar, CtrlC ctrlC) {
     this.bar = bar;
@@ -61,7 +61,7 @@ final class PlanWatch implements PlanWatcher, AutoCloseable {
         }
       }
     } catch (InterruptedException e) {
-      // Nobody needs a clock any more.
+      // The clock is no longer needed.
       Thread.currentThread().interrupt();
     }
   }

@@ -190,8 +190,7 @@ final class ReplayCommand implements Callable<Integer> {
       defaultValue = "direct",
       description =
           "Where pool and cpu take memory from: direct (byte buffers), mmap, or guarded (mmap with"
-              + " pages around it that nobody may touch). Default:"
-              + " ${DEFAULT-VALUE}.")
+              + " inaccessible guard pages around it). Default: ${DEFAULT-VALUE}.")
   private Memory memory;
 
   @Option(
@@ -340,7 +339,7 @@ final class ReplayCommand implements Callable<Integer> {
     return print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 
-  /** With fewer steps where nobody says how many and they are long. */
+  /** With fewer steps where no number is given and they are long. */
   private ReplayOptions bounded(ReplayOptions options, List<Trace> traces) {
     int events = traces.stream().mapToInt(Trace::eventCount).max().orElse(0);
     return steps == null ? options.withSteps(ReplayOptions.defaultSteps(events)) : options;

@@ -97,7 +97,7 @@ final class ReplayProcess {
       ProcessBuilder builder, Path errors, ReplayAllocator allocator, ReplayProgress progress)
       throws IOException, InterruptedException {
     Process child = builder.start();
-    // Who ends this process ends the child too.
+    // The end of this process ends the child too.
     Thread hook = new Thread(child::destroyForcibly, "replay-end");
     Runtime.getRuntime().addShutdownHook(hook);
     String run = null;

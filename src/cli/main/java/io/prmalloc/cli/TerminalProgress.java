@@ -37,7 +37,7 @@ final class TerminalProgress implements ReplayProgress {
   private long total;
   private String message = "";
   private boolean isQuiet = true;
-  // Null as long as nobody is to see it, or between tasks.
+  // Null while it is hidden, or between tasks.
   private ProgressBar bar;
   private boolean closed;
 
@@ -53,7 +53,7 @@ final class TerminalProgress implements ReplayProgress {
     clock.start();
   }
 
-  /** A progress bar if standard error is a terminal, else null: nobody is to be told. */
+  /** A progress bar if standard error is a terminal, else null: progress is not shown. */
   static TerminalProgress create() {
     return isTerminal(Path.of("/proc/self/fd/2"))
         ? new TerminalProgress(System.err, QUIET_MILLIS)
@@ -63,7 +63,7 @@ final class TerminalProgress implements ReplayProgress {
   /**
    * Says what is being done by work that does not know how far it is.
    *
-   * @param progress null if nobody is to be told
+   * @param progress null for none
    */
   static void begin(TerminalProgress progress, String task) {
     if (progress != null) {
@@ -77,7 +77,7 @@ final class TerminalProgress implements ReplayProgress {
         open();
       }
     } catch (InterruptedException e) {
-      // Nobody needs a clock any more.
+      // The clock is no longer needed.
       Thread.currentThread().interrupt();
     }
   }
@@ -114,7 +114,7 @@ final class TerminalProgress implements ReplayProgress {
    * Says how far the work is.
    *
    * @param newTask what is being done; another one than before gets a bar of its own
-   * @param newTotal how far it goes; negative if nobody knows
+   * @param newTotal how far it goes; negative if unknown
    */
   synchronized void update(String newTask, long newDone, long newTotal) {
     if (!newTask.equals(task)) {

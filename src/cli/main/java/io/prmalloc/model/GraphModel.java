@@ -142,7 +142,7 @@ public record GraphModel(List<Part> parts, long alignment, List<String> warnings
   /**
    * The most bytes that parts take at the same time if each has its own memory as long as it runs:
    * those of the calls that lead to a part, and its own. Of parts that a node calls one runs at a
-   * time, and so does one of the parts that nobody calls.
+   * time, and so does one of the parts that no node calls.
    *
    * <p>Threading: any thread.
    *

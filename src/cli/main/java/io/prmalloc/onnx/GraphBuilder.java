@@ -91,7 +91,7 @@ final class GraphBuilder {
     }
   }
 
-  /** What an operator gives and nobody reads would live on for ever. */
+  /** What an operator gives and nothing reads would live on for ever. */
   private List<Node> freeingWhatNobodyReads(List<Integer> outputs) {
     Set<Integer> read = new HashSet<>(outputs);
     nodes.forEach(node -> read.addAll(node.inputs()));

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 /**
  * What is known of a tensor before a model runs.
  *
- * <p>Threading: immutable; nobody changes the arrays.
+ * <p>Threading: immutable; the arrays are not changed.
  */
 final class Value {
 

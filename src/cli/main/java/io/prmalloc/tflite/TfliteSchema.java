@@ -22,7 +22,7 @@ package io.prmalloc.tflite;
  *
  * <p>A tensor whose buffer has data is constant. Data of files over 2 GiB lies outside the tables,
  * at {@code offset} from the file's begin; 0 and 1 mean there is none. A metadata {@code
- * OfflineMemoryAllocation} is int32: a version, a number that nobody reads, how many tensors, and
+ * OfflineMemoryAllocation} is int32: a version, a number that is not read, how many tensors, and
  * the offset of each in the arena, −1 for none.
  *
  * <p>Threading: immutable.

@@ -18,8 +18,8 @@ import java.util.zip.ZipException;
 
 /**
  * Opens files for readers. What is compressed with gzip, which its content tells, is unpacked as it
- * is read, so that it takes no more memory than a file that is not. A file of a kind that nobody
- * here reads is refused by the name of its kind.
+ * is read, so that it takes no more memory than a file that is not. A file of a kind that is not
+ * read here is refused by the name of its kind.
  *
  * <p>Threading: stateless.
  */
@@ -222,7 +222,7 @@ public final class InputFile {
   }
 
   /**
-   * Refuses a file of a kind that is known, and read by nobody here.
+   * Refuses a file of a kind that is known, and not read here.
    *
    * <p>Threading: any thread.
    *

@@ -11,7 +11,7 @@ import java.util.List;
  * @param name what the profiler calls the operator
  * @param inputs tensors it reads
  * @param outputs tensors it writes, and which are allocated for it
- * @param released tensors nobody needs after it
+ * @param released tensors not needed after it
  * @param scratch its scratch memory, in the order the profiler saw it come and go
  */
 public record MnnOp(

@@ -103,7 +103,7 @@ public record MnnProfile(
   }
 
   /**
-   * How long each operator takes in milliseconds, for who cannot do without.
+   * How long each operator takes in milliseconds, for callers that require the times.
    *
    * <p>Threading: any thread.
    *

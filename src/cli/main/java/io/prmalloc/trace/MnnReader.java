@@ -203,7 +203,7 @@ final class MnnReader {
           (reader, id) -> parents.put(id, reader.string("parent of \"" + id + "\"")));
       json.end();
     }
-    // Whoever follows the parents must come to an end; the root itself need not be allocated.
+    // Following the parents must come to an end; the root itself need not be allocated.
     Set<String> rooted = new HashSet<>();
     for (String start : parents.keySet()) {
       Set<String> way = new HashSet<>();

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  */
 public final class TensorLifetimes {
 
-  /** How many times a tensor is used if nobody knows: it is written and read. */
+  /** How many times a tensor is used if it is unknown: it is written and read. */
   static final long LEAST_USES = 2;
 
   private final String name;
@@ -35,7 +35,7 @@ public final class TensorLifetimes {
   private final List<ShapedUsageRecord> shapedRecords;
   // What people see; the ids if nothing is more telling.
   private final List<String> labels;
-  // How many times tasks read or write each; empty if nobody knows.
+  // How many times tasks read or write each; empty if unknown.
   private final List<Long> uses;
   // The file's own table, to be written back; null if it was no table.
   private final CsvTable table;
@@ -256,7 +256,7 @@ public final class TensorLifetimes {
   }
 
   /**
-   * As a trace: who is born in a task comes in the order of the file, after all who die before it.
+   * As a trace: tensors born in a task come in the order of the file, after all that die before it.
    *
    * <p>Threading: any thread.
    *
@@ -287,7 +287,7 @@ public final class TensorLifetimes {
   }
 
   /**
-   * How many times a task reads or writes a tensor; 2 if nobody knows. Threading: any thread.
+   * How many times a task reads or writes a tensor; 2 if unknown. Threading: any thread.
    *
    * @throws IndexOutOfBoundsException if there is no such tensor
    */

@@ -31,7 +31,7 @@ public final class TraceConversion {
    * Something that the target cannot hold.
    *
    * @param what it is, as the end of "lost: "
-   * @param changesMeaning whether tensors, sizes or who lives beside whom are others afterwards
+   * @param changesMeaning whether tensors, sizes or which tensors live together change
    */
   public record Loss(String what, boolean changesMeaning) {}
 

@@ -17,7 +17,7 @@ import java.util.function.IntConsumer;
  * others the header is added. Lives are handed on in the order of their ends, as a running
  * allocator would, and each policy packs after each step.
  *
- * <p>Threading: immutable; the policies belong to whoever asks for them.
+ * <p>Threading: immutable; the policies belong to the caller.
  *
  * @param trace the step, always the same
  * @param steps how many steps were fed

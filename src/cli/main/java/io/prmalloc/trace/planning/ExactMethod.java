@@ -18,8 +18,8 @@ import java.util.Optional;
  */
 final class ExactMethod implements PlanMethod {
 
-  // Whether a plan is the smallest may take years to prove. Who asks for a capacity waits for the
-  // answer; who asks for a small plan is served by a good one.
+  // Whether a plan is the smallest may take years to prove. A request for a capacity waits for the
+  // answer; one for a small plan is served by a good one.
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration PATIENCE_AMONG_OTHERS = Duration.ofSeconds(5);
 

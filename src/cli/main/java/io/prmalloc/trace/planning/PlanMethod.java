@@ -47,7 +47,7 @@ public interface PlanMethod {
       throws TimeoutException, InterruptedException;
 
   /**
-   * The options of a run that nobody asked for by name: a strategy that can be cut short is to
+   * The options of a run that was not asked for by name: a strategy that can be cut short is to
    * leave time to the others.
    *
    * <p>Threading: any thread.

@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  *
  * @param alignment what offsets are multiples of, a power of two from 1 to 2^30
  * @param timeout how long a strategy may take; empty if as long as it wants
- * @param capacity how many bytes there are; empty if nobody asked
+ * @param capacity how many bytes there are; empty if not given
  * @param watcher sees the plans of a strategy that goes on improving them, and may stop it
  * @param orders what {@code heuristic} alone is told
  */
@@ -38,7 +38,7 @@ public record PlanOptions(
   }
 
   /**
-   * With nobody watching.
+   * Without a watcher.
    *
    * <p>Threading: any thread.
    *

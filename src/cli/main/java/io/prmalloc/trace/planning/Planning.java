@@ -120,10 +120,10 @@ public final class Planning {
   }
 
   /**
-   * Runs all of them. A strategy that nobody named and that refuses the tensors is skipped; a named
-   * one's refusal is the caller's, but that of objects under constraints, if it makes offsets. Once
-   * the watcher of the options says so, the strategy that runs ends, with the best it has if it
-   * goes on improving a plan, and all that would come are skipped.
+   * Runs all of them. A strategy that was not named and that refuses the tensors is skipped; a
+   * named one's refusal is the caller's, but that of objects under constraints, if it makes
+   * offsets. Once the watcher of the options says so, the strategy that runs ends, with the best it
+   * has if it goes on improving a plan, and all that would come are skipped.
    *
    * <p>Threading: one thread at a time.
    *

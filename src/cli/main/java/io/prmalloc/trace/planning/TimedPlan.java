@@ -36,7 +36,7 @@ final class TimedPlan {
     long begin = System.nanoTime();
     FutureTask<Plan> task = new FutureTask<>(work);
     Thread thread = new Thread(task, "prmalloc-" + label);
-    // Nobody waits for it at the end; it stops soon after the interrupt.
+    // It is not waited for at the end; it stops soon after the interrupt.
     thread.setDaemon(true);
     thread.start();
     try {

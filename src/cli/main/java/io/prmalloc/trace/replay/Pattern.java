@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
 
 /**
- * What a replay writes into a tensor so that it can tell whether anybody else wrote there.
+ * What a replay writes into a tensor so that it can tell whether other code wrote there.
  *
  * <p>Word <i>i</i> of eight bytes, in native order, is {@code seed + i · STRIDE}; a rest of less
  * than a word is the beginning of the next word. The seed is mixed from thread, step and tensor,

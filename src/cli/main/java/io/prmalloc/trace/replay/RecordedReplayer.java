@@ -98,7 +98,7 @@ public final class RecordedReplayer implements ColdReplayer {
     private final int thread;
     private final RecordedTraffic.Program program;
 
-    /** The next tick of each thread. What it did before is seen by who has seen this. */
+    /** The next tick of each thread. A thread that reads it also sees what was done before. */
     private final AtomicLongArray progresses;
 
     private final List<RecordedWorker> workers;

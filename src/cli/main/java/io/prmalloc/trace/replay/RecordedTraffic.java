@@ -28,10 +28,10 @@ public final class RecordedTraffic {
   // when (the tick), what (the operation in the upper bits, a tensor in the lower ones), and an
   // operand. So ten million pairs take 200 MB and no object each.
   //
-  // Threads meet where they met when it was recorded: who releases what another thread allocated
-  // waits until that one has come so far, and so does whoever ends another's step, and whose step
-  // another one ended. Each waits for lower ticks only, so the thread with the lowest always goes
-  // on.
+  // Threads meet where they met when it was recorded: a thread that releases what another one
+  // allocated waits until that one has come so far, and so does one that ends another's step, and
+  // one whose step another one ended. Each waits for lower ticks only, so the thread with the
+  // lowest always goes on.
 
   /** Allocate a tensor; the operand is its bytes. */
   static final int ALLOCATE = 0;
@@ -88,7 +88,7 @@ public final class RecordedTraffic {
     /** How many steps are open, within each other. */
     private int depth;
 
-    /** Who closed this thread's step, until it is told of; −1 for nobody. */
+    /** The thread that closed this one's step, until it is told of; −1 for none. */
     private int closedBy = -1;
 
     private Program() {}

@@ -29,10 +29,10 @@ public record ReplayOptions(
     Memory memory,
     PoolSetup pool) {
 
-  /** The most steps of each thread for which the pool is waited for when nobody says how many. */
+  /** The most steps of each thread for which the pool is waited for when no number is given. */
   public static final int MAX_LEARNING_STEPS = 300;
 
-  /** The most steps of each thread that are measured when nobody says how many. */
+  /** The most steps of each thread that are measured when no number is given. */
   public static final int MAX_DEFAULT_STEPS = 1000;
 
   /** The least of them, however long a step is. */
@@ -74,7 +74,7 @@ public record ReplayOptions(
   }
 
   /**
-   * How many steps to measure when nobody says how many: {@value #MAX_DEFAULT_STEPS}, but of long
+   * How many steps to measure when no number is given: {@value #MAX_DEFAULT_STEPS}, but of long
    * steps only as many as have {@link #DEFAULT_EVENTS} events together, and {@value
    * #MIN_DEFAULT_STEPS} at least. A step of a million events takes a tenth of a second: a thousand
    * would take minutes and tell no more.

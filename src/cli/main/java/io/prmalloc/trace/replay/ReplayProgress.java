@@ -22,7 +22,7 @@ public interface ReplayProgress extends AutoCloseable {
    * <p>Threading: the replayer's caller.
    *
    * @param allocator which run
-   * @param steps that all threads have done so far; nobody knows how many there will be
+   * @param steps that all threads have done so far; how many there will be is unknown
    */
   default void warmUp(ReplayAllocator allocator, long steps) {}
 

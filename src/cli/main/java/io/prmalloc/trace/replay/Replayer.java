@@ -186,7 +186,7 @@ public final class Replayer {
   /**
    * Waits until threads have ended; says from time to time how far they are, and once more then.
    *
-   * @param progress null for nobody
+   * @param progress null for none
    * @param done how much of the total
    */
   static void await(

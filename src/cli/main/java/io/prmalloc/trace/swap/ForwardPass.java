@@ -27,7 +27,7 @@ public final class ForwardPass {
   //    is label-free there has a short history: count the operators of the longest chain behind a
   //    tensor. The network's end is at least half as deep as the deepest label-free tensor.
   // 3. The first such operator begins the backward pass: a training framework drops the loss itself
-  //    when nobody reads it, so what is left of it is its derivative. If the network ends in a
+  //    when nothing reads it, so what is left of it is its derivative. If the network ends in a
   //    Softmax, the meeting is the derivative of the logarithm, label / probability, and counts as
   //    the loss: the backward pass begins behind it. That is where the HeuristicAllocator project
   //    cuts, "two after the softmax".

@@ -73,7 +73,7 @@ final class MapChooser {
     return SwapSimulator.run(step, treatments, options, null, opPeakBytes);
   }
 
-  /** Whether nobody has ended the search. */
+  /** Whether the search has not been ended. */
   private boolean goesOn() {
     isEnded = isEnded || !watch.goOn(presentRun, simulations);
     return !isEnded;

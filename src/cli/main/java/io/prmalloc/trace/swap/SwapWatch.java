@@ -8,7 +8,7 @@ package io.prmalloc.trace.swap;
 @FunctionalInterface
 public interface SwapWatch {
 
-  /** Nobody watches. */
+  /** No watcher. */
   SwapWatch NOBODY = (present, simulations) -> true;
 
   /**

@@ -13,7 +13,7 @@ public enum Memory {
   DIRECT,
   /** Anonymous mappings of small pages. */
   MMAP,
-  /** Those, with pages around them that nobody may touch. */
+  /** Those, with inaccessible guard pages around them. */
   GUARDED;
 
   /** A sub-allocator of this kind, without a limit. Threading: any thread. */
