@@ -77,8 +77,8 @@ final class CacheLine {
   private long awaitOtherThan(long value) {
     long seen = value;
     for (int looks = 0; seen == value; looks++) {
-      // No pause between looks: it would be measured. Whoever waits for so long waits for a thread
-      // that has no processor.
+      // No pause between looks: it would be measured. A wait that long is for a thread without a
+      // processor.
       if (looks > MOST_LOOKS) {
         Thread.yield();
       }

@@ -55,7 +55,7 @@ public class HandoverBenchmark extends RivalBenchmark {
   @Setup
   public void open() {
     if (!rival.crossesThreads()) {
-      throw new IllegalStateException(rival + " is skipped: only who allocated may release");
+      throw new IllegalStateException(rival + " is skipped: only the same thread may release");
     }
     open(Step.ofBurst(CAPACITY, sizeBytes), 1);
     handover = strategy.handover(CAPACITY);

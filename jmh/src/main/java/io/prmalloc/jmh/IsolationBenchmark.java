@@ -57,7 +57,7 @@ public class IsolationBenchmark {
     CANARIES,
     /** Zeros on release, and canaries. */
     ZERO_AND_CANARIES,
-    /** Pages around every large block that nobody may touch. */
+    /** Inaccessible guard pages around every large block. */
     GUARD_PAGES;
 
     Isolation isolation() {

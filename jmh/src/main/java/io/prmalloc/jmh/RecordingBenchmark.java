@@ -61,11 +61,11 @@ public class RecordingBenchmark {
   /** In this time the writer has written a burst. */
   private static final long PAUSE_MILLIS = 20;
 
-  /** Who observes. */
+  /** What observes. */
   public enum Observer {
-    /** Nobody. */
+    /** Nothing. */
     OFF,
-    /** Nobody any more. */
+    /** Nothing any more. */
     AFTER,
     /** A recording. */
     RECORDING,
@@ -75,7 +75,7 @@ public class RecordingBenchmark {
     LEAKS_PARANOID
   }
 
-  /** Who observes. */
+  /** What observes. */
   @Param Observer observer;
 
   /** How many bytes. */
@@ -112,7 +112,7 @@ public class RecordingBenchmark {
       scope.close();
     }
     if (observer == Observer.AFTER || observer == Observer.RECORDING) {
-      // Nobody gives up: either the writer keeps up, or its time is measured.
+      // No thread gives up: either the writer keeps up, or its time is measured.
       RecordingOptions options =
           RecordingOptions.DEFAULT.withMaxBytes(1L << 34).withLongestWait(Duration.ofDays(1));
       recording = pool.record(directory.resolve("recording"), options);

@@ -43,7 +43,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 public abstract class RivalBenchmark {
 
-  /** Who allocates. */
+  /** What allocates. */
   @Param public Rival rival;
 
   public Strategy strategy;

@@ -35,7 +35,7 @@ import java.util.TreeMap;
  * @param benchmark which
  * @param threads how many
  * @param params its parameters but the rival, and their values
- * @param rivals who takes part
+ * @param rivals which take part
  * @param costs whether heap and page faults are counted too
  * @param timing of its iterations
  */

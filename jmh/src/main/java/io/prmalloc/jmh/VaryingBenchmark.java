@@ -23,7 +23,7 @@ import org.openjdk.jmh.infra.ThreadParams;
  * <p>Only JMH's iterations warm an allocator up. Our pool has its default settings, learns from the
  * traffic that is measured, and plans in the background. The random choices are the same for every
  * rival. Scaling the sizes is part of the score, the same for all; {@link Rival#READY_MEMORY} shows
- * what is left when nobody allocates.
+ * what is left when nothing is allocated.
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar VaryingBenchmark -t 1 -wi 20

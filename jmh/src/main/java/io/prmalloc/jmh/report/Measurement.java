@@ -23,7 +23,7 @@ record Measurement(
    *
    * @param benchmark simple name of the benchmark's class
    * @param subject all its parameters but the rival, as {@code name=value}, by name, with commas
-   * @param rival who
+   * @param rival which
    * @param threads how many
    */
   record Key(String benchmark, String subject, Rival rival, int threads) {}

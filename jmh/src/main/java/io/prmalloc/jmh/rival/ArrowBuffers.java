@@ -39,7 +39,7 @@ final class ArrowBuffers extends HandleStrategy<ArrowBuf> {
 
   static ArrowBuffers onNetty() {
     // Arrow takes Netty's buffers for those that work through Unsafe, which Netty no longer does by
-    // itself from JDK 24 on. In a fork of its own nobody has loaded Netty yet.
+    // itself from JDK 24 on. In a fork of its own Netty is not loaded yet.
     System.setProperty("io.netty.noUnsafe", "false");
     return new ArrowBuffers(NettyAllocationManager.FACTORY);
   }
