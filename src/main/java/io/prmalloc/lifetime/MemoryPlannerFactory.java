@@ -48,8 +48,8 @@ public final class MemoryPlannerFactory {
     return shared;
   }
 
-  /** {@link PlannerExecutor#PlannerExecutor()}. Threading: any thread. */
+  /** {@link PlannerExecutor#PlannerExecutor(String)}. Threading: any thread. */
   public static PlannerExecutor newPlannerExecutor() {
-    return new PlannerExecutor();
+    return new PlannerExecutor("prmalloc-planner");
   }
 }

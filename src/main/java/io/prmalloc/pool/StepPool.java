@@ -37,12 +37,12 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
 
   @Override
   public boolean isTaskWaiting() {
-    return pool.executor().isTaskWaiting();
+    return pool.planning().isTaskWaiting();
   }
 
   @Override
   public void executeLong(Runnable task) {
-    pool.executor().executeLong(task);
+    pool.planning().executeLong(task);
   }
 
   @Override

@@ -39,6 +39,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -87,7 +88,14 @@ public final class TensorPoolAllocator implements Allocator {
   private final DeferredFreeSubAllocator memory;
   private final MemoryPlanner planner;
 
-  private final PlannerExecutor executor;
+  /** Long tasks: the pool's plans, and better plans of steps. */
+  private final PlannerExecutor planning;
+
+  /**
+   * Short tasks, which must not wait for a long one: first plans of steps, their arenas, and memory
+   * that goes back. The same if it is the user's.
+   */
+  private final PlannerExecutor arenas;
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -132,12 +140,12 @@ public final class TensorPoolAllocator implements Allocator {
 
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.memory = new DeferredFreeSubAllocator(builder.source());
-    this.executor =
-        builder.executor() == null
-            ? new PlannerExecutor()
-            : new PlannerExecutor(builder.executor());
-    this.planner = builder.makePlanner(executor);
-    this.retired = new DrainingPlans(lifecycle, executor);
+    Executor users = builder.executor();
+    this.planning =
+        users == null ? new PlannerExecutor("prmalloc-planner") : new PlannerExecutor(users);
+    this.arenas = users == null ? new PlannerExecutor("prmalloc-arenas") : planning;
+    this.planner = builder.makePlanner(planning);
+    this.retired = new DrainingPlans(lifecycle, arenas);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
     this.watch = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
@@ -150,7 +158,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.fronts = small.fronts();
     this.steps =
         new PlannedSteps(
-            new StepPool(this), watch, source, outside, executor, builder.stepSettings());
+            new StepPool(this), watch, source, outside, arenas, builder.stepSettings());
     // An address with no header of ours in front may be one that was logged, or of a step.
     this.raw = new RawAddresses(this, directory, this::closeElsewhere);
     this.accounting =
@@ -161,7 +169,7 @@ public final class TensorPoolAllocator implements Allocator {
         new PlanSwitchOver(
             this,
             builder,
-            () -> new SwitchOverMemory(source, outside, executor, cgroup),
+            () -> new SwitchOverMemory(source, outside, arenas, cgroup),
             retired,
             lifecycle);
     this.replanner =
@@ -169,7 +177,7 @@ public final class TensorPoolAllocator implements Allocator {
             watch,
             builder.replanSettings(),
             builder.replanWhen(),
-            executor,
+            planning,
             lifecycle,
             this::bytesBeside,
             steps.implicit()::learnAnew,
@@ -362,9 +370,9 @@ public final class TensorPoolAllocator implements Allocator {
     return block;
   }
 
-  /** Where plans are made. */
-  PlannerExecutor executor() {
-    return executor;
+  /** Where long tasks run. */
+  PlannerExecutor planning() {
+    return planning;
   }
 
   /** Whether the fast path finds nothing that is planned, also where there is something. */
@@ -608,7 +616,8 @@ public final class TensorPoolAllocator implements Allocator {
       } finally {
         try {
           maintenance.join();
-          executor.close();
+          planning.close();
+          arenas.close();
         } finally {
           afterClose.run();
         }

@@ -238,8 +238,9 @@ public final class TensorPoolBuilder {
   }
 
   /**
-   * What runs the packing; default a daemon thread of its own that ends when idle, or when the pool
-   * is closed. {@code Runnable::run} packs within the close of a step. Stays the caller's.
+   * What makes plans, and reserves and frees their memory; default two daemon threads of its own,
+   * one for what takes long, that end when idle, or when the pool is closed. {@code Runnable::run}
+   * makes plans within the close of a step. Stays the caller's.
    *
    * <p>Threading: not safe.
    */

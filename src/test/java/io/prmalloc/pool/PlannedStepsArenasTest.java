@@ -28,7 +28,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /** When planned steps have arenas, and when they give them back. */
 class PlannedStepsArenasTest {
@@ -106,7 +105,7 @@ class PlannedStepsArenasTest {
   }
 
   @Test
-  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // a failure would never end
+  @Timeout(60) // interrupts the loop, which would not end if steps waited
   void shouldPlanTheNextModelWhileTheLastPlanIsImproved() {
     pool =
         TensorPoolAllocator.builder()
@@ -116,7 +115,53 @@ class PlannedStepsArenasTest {
     for (int model = 1; model <= 3; model++) {
       while (pool.stepStats().plans() < model) {
         hardStep(model);
+        assertFalse(Thread.interrupted(), "the plan waits for the search");
       }
+    }
+  }
+
+  @Test
+  @Timeout(60) // interrupts the loop, which would not end if steps waited
+  @SuppressWarnings("try") // what is asked of the pool meanwhile belongs to the step
+  void shouldPlanStepsWhileThePlanOfThePoolIsMade() throws InterruptedException {
+    CountDownLatch making = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    RegionVisitor holdsThePlan =
+        RegionVisitor.onAlloc(
+            (region, index, bytes) -> {
+              if (Thread.currentThread().getName().equals("prmalloc-planner")) {
+                making.countDown();
+                await(goOn);
+              }
+            });
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source.withVisitors(0, holdsThePlan))
+            .startStatisticStep(1)
+            .stableStatisticStep(1)
+            .stepPlanningTime(Duration.ZERO)
+            .build();
+    try {
+      while (making.getCount() > 0) {
+        try (ScopedMemoryCollector step = pool.collect()) {
+          pool.allocate(BYTES).close();
+        }
+      }
+      while (pool.stepStats().plannedSteps() == 0) {
+        steps(1);
+        assertFalse(Thread.interrupted(), "the arena waits for the pool's plan");
+      }
+      assertFalse(pool.isPooling());
+    } finally {
+      goOn.countDown();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 

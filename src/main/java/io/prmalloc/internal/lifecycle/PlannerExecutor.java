@@ -19,6 +19,7 @@ public final class PlannerExecutor implements Executor, AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger(PlannerExecutor.class.getName());
 
+  private final String name;
   private final Executor target;
 
   /** Null if the tasks run on an executor of the user's. */
@@ -31,8 +32,11 @@ public final class PlannerExecutor implements Executor, AutoCloseable {
   /**
    * Runs tasks on a thread of its own. An exception of a task is logged, and the next task runs.
    * Threading: any thread. Starts no thread yet.
+   *
+   * @param name of the thread
    */
-  public PlannerExecutor() {
+  public PlannerExecutor(String name) {
+    this.name = name;
     own =
         new ThreadPoolExecutor(
             1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this::newThread);
@@ -43,12 +47,13 @@ public final class PlannerExecutor implements Executor, AutoCloseable {
 
   /** Runs tasks on an executor that stays the caller's. Threading: any thread. */
   public PlannerExecutor(Executor users) {
+    name = "";
     own = null;
     target = users;
   }
 
   private Thread newThread(Runnable work) {
-    Thread made = new Thread(work, "prmalloc-planner");
+    Thread made = new Thread(work, name);
     made.setDaemon(true);
     thread = made;
     return made;

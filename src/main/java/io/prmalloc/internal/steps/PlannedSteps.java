@@ -53,10 +53,12 @@ public final class PlannedSteps implements StepSource, Retirable {
     /** Whether it may ever have one. */
     boolean isPlanned();
 
-    /** Runs a task on the executor that ends soon when {@link #isTaskWaiting}. */
+    /**
+     * Runs a long task, where it keeps no step waiting; it is to end when {@link #isTaskWaiting}.
+     */
     void executeLong(Runnable task);
 
-    /** Whether a task for the executor, not a long one, has not begun. */
+    /** Whether another task waits for a long one to end. */
     boolean isTaskWaiting();
 
     /**
@@ -216,7 +218,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     return later(executor, task);
   }
 
-  /** As {@link #later}, for what ends soon when {@link #isTaskWaiting}. */
+  /** Runs a long task, which is to end when {@link #isTaskWaiting}. */
   void longTaskLater(Runnable task) {
     later(pool::executeLong, task);
   }
@@ -231,7 +233,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     }
   }
 
-  /** Whether a long task on the planner's executor keeps another one waiting. */
+  /** Whether a long task keeps another one waiting. */
   boolean isTaskWaiting() {
     return pool.isTaskWaiting();
   }

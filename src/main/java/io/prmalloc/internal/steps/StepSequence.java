@@ -357,7 +357,7 @@ public final class StepSequence implements Retirable {
     owner.trimOutside();
     // Steps may have asked for more meanwhile.
     planIfWanted();
-    improve(made, owner.planningTime());
+    improveLater(made, owner.planningTime());
   }
 
   private StepArena reserve(StepPlan made) {
@@ -461,15 +461,12 @@ public final class StepSequence implements Retirable {
   }
 
   /**
-   * Looks for a plan of fewer bytes, while the one that was found at once serves. Other tasks, such
-   * as the first plan of another model, do not wait for it: it ends, and goes on after them.
+   * Looks for a plan of fewer bytes, while the one that was found at once serves. Other tasks do
+   * not wait for it: it ends, and goes on after them.
    */
   private void improve(StepPlan served, Duration time) {
     List<TensorUsageRecord> records = StepPlan.records(served.recording());
-    if (time.isNegative()
-        || time.isZero()
-        || !isServing(served)
-        || served.offsets().totalBytes() <= LowerBounds.loadBytes(records)) {
+    if (!isServing(served) || served.offsets().totalBytes() <= LowerBounds.loadBytes(records)) {
       return;
     }
     long begin = System.nanoTime();
@@ -484,8 +481,13 @@ public final class StepSequence implements Retirable {
       replace(served, serving);
     }
     if (interrupted) {
-      StepPlan next = serving;
-      owner.longTaskLater(() -> improve(next, left));
+      improveLater(serving, left);
+    }
+  }
+
+  private void improveLater(StepPlan served, Duration time) {
+    if (time.compareTo(Duration.ZERO) > 0) {
+      owner.longTaskLater(() -> improve(served, time));
     }
   }
 
