@@ -1,6 +1,6 @@
 package io.prmalloc.lifetime;
 
-import io.prmalloc.internal.lifecycle.PlannerExecutor;
+import io.prmalloc.internal.lifecycle.BackgroundExecutor;
 import java.util.concurrent.Executor;
 
 /**
@@ -48,8 +48,8 @@ public final class MemoryPlannerFactory {
     return shared;
   }
 
-  /** {@link PlannerExecutor#PlannerExecutor(String)}. Threading: any thread. */
-  public static PlannerExecutor newPlannerExecutor() {
-    return new PlannerExecutor("prmalloc-planner");
+  /** {@link BackgroundExecutor#BackgroundExecutor(String)}. Threading: any thread. */
+  public static BackgroundExecutor newPlannerExecutor() {
+    return new BackgroundExecutor("prmalloc-planner");
   }
 }

@@ -36,16 +36,6 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
   }
 
   @Override
-  public boolean isTaskWaiting() {
-    return pool.planning().isTaskWaiting();
-  }
-
-  @Override
-  public void executeLong(Runnable task) {
-    pool.planning().executeLong(task);
-  }
-
-  @Override
   public boolean tryAdjust(Runnable change) {
     return pool.tryAdjust(change);
   }

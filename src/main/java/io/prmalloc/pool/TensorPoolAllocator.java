@@ -17,9 +17,9 @@ import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.lifecycle.BackgroundExecutor;
 import io.prmalloc.internal.lifecycle.CgroupCheck;
 import io.prmalloc.internal.lifecycle.DrainingPlans;
-import io.prmalloc.internal.lifecycle.PlannerExecutor;
 import io.prmalloc.internal.lifecycle.PoolTrim;
 import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.lifecycle.SwitchOverMemory;
@@ -88,14 +88,13 @@ public final class TensorPoolAllocator implements Allocator {
   private final DeferredFreeSubAllocator memory;
   private final MemoryPlanner planner;
 
-  /** Long tasks: the pool's plans, and better plans of steps. */
-  private final PlannerExecutor planning;
+  // Both end with the pool; unused if the builder was given an executor.
 
-  /**
-   * Short tasks, which must not wait for a long one: first plans of steps, their arenas, and memory
-   * that goes back. The same if it is the user's.
-   */
-  private final PlannerExecutor arenas;
+  /** Long tasks: the pool's plans, and better plans of steps. */
+  private final BackgroundExecutor ownPlanExecutor = new BackgroundExecutor("prmalloc-planner");
+
+  /** Tasks that do not wait for a long one: first plans of steps, arenas, memory that goes back. */
+  private final BackgroundExecutor ownArenaExecutor = new BackgroundExecutor("prmalloc-arenas");
 
   private final AddressDirectory directory = new AddressDirectory();
   private final SmallBlocks small;
@@ -141,11 +140,10 @@ public final class TensorPoolAllocator implements Allocator {
   TensorPoolAllocator(TensorPoolBuilder builder) {
     this.memory = new DeferredFreeSubAllocator(builder.source());
     Executor users = builder.executor();
-    this.planning =
-        users == null ? new PlannerExecutor("prmalloc-planner") : new PlannerExecutor(users);
-    this.arenas = users == null ? new PlannerExecutor("prmalloc-arenas") : planning;
-    this.planner = builder.makePlanner(planning);
-    this.retired = new DrainingPlans(lifecycle, arenas);
+    Executor planExecutor = users != null ? users : ownPlanExecutor;
+    Executor arenaExecutor = users != null ? users : ownArenaExecutor;
+    this.planner = builder.makePlanner(planExecutor);
+    this.retired = new DrainingPlans(lifecycle, arenaExecutor);
     this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
     this.watch = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
@@ -158,7 +156,13 @@ public final class TensorPoolAllocator implements Allocator {
     this.fronts = small.fronts();
     this.steps =
         new PlannedSteps(
-            new StepPool(this), watch, source, outside, arenas, builder.stepSettings());
+            new StepPool(this),
+            watch,
+            source,
+            outside,
+            arenaExecutor,
+            planExecutor,
+            builder.stepSettings());
     // An address with no header of ours in front may be one that was logged, or of a step.
     this.raw = new RawAddresses(this, directory, this::closeElsewhere);
     this.accounting =
@@ -169,7 +173,7 @@ public final class TensorPoolAllocator implements Allocator {
         new PlanSwitchOver(
             this,
             builder,
-            () -> new SwitchOverMemory(source, outside, arenas, cgroup),
+            () -> new SwitchOverMemory(source, outside, planExecutor, cgroup),
             retired,
             lifecycle);
     this.replanner =
@@ -177,7 +181,7 @@ public final class TensorPoolAllocator implements Allocator {
             watch,
             builder.replanSettings(),
             builder.replanWhen(),
-            planning,
+            planExecutor,
             lifecycle,
             this::bytesBeside,
             steps.implicit()::learnAnew,
@@ -368,11 +372,6 @@ public final class TensorPoolAllocator implements Allocator {
     Block block = slowPath.takeForHandle(bytes, alignment);
     block.beginOrAbandon(bytes);
     return block;
-  }
-
-  /** Where long tasks run. */
-  PlannerExecutor planning() {
-    return planning;
   }
 
   /** Whether the fast path finds nothing that is planned, also where there is something. */
@@ -616,8 +615,8 @@ public final class TensorPoolAllocator implements Allocator {
       } finally {
         try {
           maintenance.join();
-          planning.close();
-          arenas.close();
+          ownPlanExecutor.close();
+          ownArenaExecutor.close();
         } finally {
           afterClose.run();
         }

@@ -239,8 +239,9 @@ public final class TensorPoolBuilder {
 
   /**
    * What makes plans, and reserves and frees their memory; default two daemon threads of its own,
-   * one for what takes long, that end when idle, or when the pool is closed. {@code Runnable::run}
-   * makes plans within the close of a step. Stays the caller's.
+   * one for what takes long, that end when idle, or when the pool is closed. On an executor of one
+   * thread a step's arena waits for a plan that takes long. {@code Runnable::run} makes plans
+   * within the close of a step. Stays the caller's.
    *
    * <p>Threading: not safe.
    */

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.internal.lifecycle.PlannerExecutor;
+import io.prmalloc.internal.lifecycle.BackgroundExecutor;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
+import io.prmalloc.pool.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -55,7 +56,7 @@ class MemoryPlannerFactoryTest {
 
   @Test
   void shouldWaitForTheTaskThatRunsAndDropTheRestWhenClosed() throws InterruptedException {
-    PlannerExecutor executor = MemoryPlannerFactory.newPlannerExecutor();
+    BackgroundExecutor executor = MemoryPlannerFactory.newPlannerExecutor();
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch closing = new CountDownLatch(1);
     AtomicReference<Thread> thread = new AtomicReference<>();
@@ -65,7 +66,7 @@ class MemoryPlannerFactoryTest {
         () -> {
           thread.set(Thread.currentThread());
           running.countDown();
-          awaitUninterruptibly(closing);
+          Threads.await(closing);
           ended.set(true);
         });
     executor.execute(() -> dropped.set(false));
@@ -86,7 +87,7 @@ class MemoryPlannerFactoryTest {
 
   @Test
   void shouldNotWaitForItselfWhenATaskCloses() throws InterruptedException {
-    PlannerExecutor executor = MemoryPlannerFactory.newPlannerExecutor();
+    BackgroundExecutor executor = MemoryPlannerFactory.newPlannerExecutor();
     CountDownLatch closed = new CountDownLatch(1);
     executor.execute(
         () -> {
@@ -94,13 +95,5 @@ class MemoryPlannerFactoryTest {
           closed.countDown();
         });
     closed.await();
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
+import io.prmalloc.pool.Threads;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -310,9 +311,9 @@ class MemoryPlannerTest {
             () -> {
               ScopedMemoryCollector own = planner.collect();
               bothOpen.countDown();
-              awaitQuietly(bothOpen);
+              Threads.await(bothOpen);
               live(planner, 50 * KIB);
-              awaitQuietly(firstClosed);
+              Threads.await(firstClosed);
               live(planner, 51 * KIB);
               own.close();
             });
@@ -330,14 +331,6 @@ class MemoryPlannerTest {
         List.of(List.of(60L * KIB, 61L * KIB), List.of(50L * KIB, 51L * KIB), List.of(70L * KIB)),
         sizesByStep());
     assertEquals(2, plans.get(0).concurrentSteps());
-  }
-
-  private static void awaitQuietly(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   @Test

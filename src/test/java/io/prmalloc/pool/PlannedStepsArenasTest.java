@@ -131,7 +131,7 @@ class PlannedStepsArenasTest {
             (region, index, bytes) -> {
               if (Thread.currentThread().getName().equals("prmalloc-planner")) {
                 making.countDown();
-                await(goOn);
+                Threads.await(goOn);
               }
             });
     pool =
@@ -154,14 +154,6 @@ class PlannedStepsArenasTest {
       assertFalse(pool.isPooling());
     } finally {
       goOn.countDown();
-    }
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
     }
   }
 

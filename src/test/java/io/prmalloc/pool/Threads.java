@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -25,6 +26,15 @@ public final class Threads {
     assumeTrue(Runtime.version().feature() >= 21, "virtual threads need JDK 21 or later");
     return (ExecutorService)
         Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+  }
+
+  /** Waits on a thread that is not interrupted, where no checked exception can be thrown. */
+  public static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   public static void run(int count, Work work) throws Exception {

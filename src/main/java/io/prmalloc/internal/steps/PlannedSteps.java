@@ -54,14 +54,6 @@ public final class PlannedSteps implements StepSource, Retirable {
     boolean isPlanned();
 
     /**
-     * Runs a long task, where it keeps no step waiting; it is to end when {@link #isTaskWaiting}.
-     */
-    void executeLong(Runnable task);
-
-    /** Whether another task waits for a long one to end. */
-    boolean isTaskWaiting();
-
-    /**
      * Updates the observers of the pool, and after that which paths are closed.
      *
      * @param change what to do; not done if the pool is closed
@@ -73,7 +65,8 @@ public final class PlannedSteps implements StepSource, Retirable {
   private final Pool pool;
   private final SubAllocator source;
   private final LiveHeap outside;
-  private final Executor executor;
+  private final Executor arenaExecutor;
+  private final Executor planExecutor;
   private final StepSettings settings;
 
   /** The kinds of steps that are asked for memory themselves. */
@@ -88,17 +81,23 @@ public final class PlannedSteps implements StepSource, Retirable {
   /** While the pool is observed, steps get shared memory, which observers see. */
   private volatile boolean observed;
 
+  /**
+   * @param arenaExecutor runs what does not take long: first plans, arenas, memory that goes back
+   * @param planExecutor runs what takes long: the search for better plans
+   */
   public PlannedSteps(
       Pool pool,
       ObserverRegistry watch,
       SubAllocator source,
       LiveHeap outside,
-      Executor executor,
+      Executor arenaExecutor,
+      Executor planExecutor,
       StepSettings settings) {
     this.pool = pool;
     this.source = source;
     this.outside = outside;
-    this.executor = executor;
+    this.arenaExecutor = arenaExecutor;
+    this.planExecutor = planExecutor;
     this.settings = settings;
     this.implicit = new ImplicitSteps(this, pool, watch, settings.enabled());
   }
@@ -213,17 +212,17 @@ public final class PlannedSteps implements StepSource, Retirable {
     return settings.planningTime();
   }
 
-  /** Runs something on the planner's executor; false if it refuses. */
+  /** Runs what steps wait for, and what does not take long; false if the executor refuses. */
   boolean later(Runnable task) {
-    return later(executor, task);
+    return run(task, arenaExecutor);
   }
 
-  /** Runs a long task, which is to end when {@link #isTaskWaiting}. */
+  /** Runs what takes long, and is of no use if the executor refuses. */
   void longTaskLater(Runnable task) {
-    later(pool::executeLong, task);
+    run(task, planExecutor);
   }
 
-  private static boolean later(Executor executor, Runnable task) {
+  private static boolean run(Runnable task, Executor executor) {
     try {
       executor.execute(task);
       return true;
@@ -233,12 +232,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     }
   }
 
-  /** Whether a long task keeps another one waiting. */
-  boolean isTaskWaiting() {
-    return pool.isTaskWaiting();
-  }
-
-  /** Frees memory on the planner's executor, or here if it refuses. */
+  /** Frees memory on an executor, or here if it refuses. */
   void freeLater(Runnable free) {
     if (!later(free)) {
       free.run();

@@ -11,7 +11,6 @@ import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -357,7 +356,7 @@ public final class StepSequence implements Retirable {
     owner.trimOutside();
     // Steps may have asked for more meanwhile.
     planIfWanted();
-    improveLater(made, owner.planningTime());
+    improveLater(made);
   }
 
   private StepArena reserve(StepPlan made) {
@@ -460,41 +459,34 @@ public final class StepSequence implements Retirable {
     noteTrouble();
   }
 
-  /**
-   * Looks for a plan of fewer bytes, while the one that was found at once serves. Other tasks do
-   * not wait for it: it ends, and goes on after them.
-   */
-  private void improve(StepPlan served, Duration time) {
+  private void improveLater(StepPlan served) {
+    if (!owner.planningTime().isZero()) {
+      owner.longTaskLater(() -> improve(served));
+    }
+  }
+
+  /** Looks for a plan of fewer bytes, while the one that was found at once serves. */
+  private void improve(StepPlan served) {
     List<TensorUsageRecord> records = StepPlan.records(served.recording());
     if (!isServing(served) || served.offsets().totalBytes() <= LowerBounds.loadBytes(records)) {
       return;
     }
-    long begin = System.nanoTime();
     OffsetsAssignment better =
-        StepPlacer.improve(
-            records, time, () -> planning || !isServing(served) || owner.isTaskWaiting());
-    boolean interrupted = owner.isTaskWaiting();
-    Duration left = time.minusNanos(System.nanoTime() - begin);
-    StepPlan serving = served;
+        StepPlacer.improve(records, owner.planningTime(), () -> planning || !isServing(served));
     if (better.totalBytes() < served.offsets().totalBytes()) {
-      serving = new StepPlan(served.recording(), better);
-      replace(served, serving);
-    }
-    if (interrupted) {
-      improveLater(serving, left);
+      // Where arenas are made one after the other, or there would be more than are wanted.
+      owner.later(() -> replace(served, better));
     }
   }
 
-  private void improveLater(StepPlan served, Duration time) {
-    if (time.compareTo(Duration.ZERO) > 0) {
-      owner.longTaskLater(() -> improve(served, time));
+  private void replace(StepPlan served, OffsetsAssignment better) {
+    if (!isServing(served)) {
+      return;
     }
-  }
-
-  private void replace(StepPlan served, StepPlan better) {
     try {
-      replace(served, better, reserve(better));
-      exchange(better);
+      StepPlan made = new StepPlan(served.recording(), better);
+      replace(served, made, reserve(made));
+      exchange(made);
       release();
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
