@@ -287,6 +287,11 @@ public final class LiveHeap implements Retirable {
     if (block == null && isIdle(request)) {
       block = takeFromAny(request);
     }
+    if (block == null) {
+      // All that are free as a whole are too small. A larger one serves what they could serve, and
+      // several large requests side by side, which regions of all sizes do not.
+      releaseEmpty(now + 1, shard);
+    }
     while (block == null) {
       int others = reserving.get();
       try {
@@ -726,12 +731,12 @@ public final class LiveHeap implements Retirable {
   @SuppressWarnings("NonAtomicVolatileUpdate") // the pool's maintenance is one thread
   public long purge(int ticks) {
     int before = ++now - ticks;
-    return releaseEmpty(before) + (isWorthPurging() ? purgeIdle(before) : 0);
+    return releaseEmpty(before, shards) + (isWorthPurging() ? purgeIdle(before) : 0);
   }
 
   /** Gives back all that is not in use: pages to the system, regions to the sub-allocator. */
   public long trim() {
-    return releaseEmpty(now + 1) + purgeIdle(now + 1);
+    return releaseEmpty(now + 1, shards) + purgeIdle(now + 1);
   }
 
   /** Gives back the pages of all that is free, if those are worth it, and keeps the regions. */
@@ -743,7 +748,7 @@ public final class LiveHeap implements Retirable {
 
   /** Gives back the regions of which nothing is in use; how many bytes those were. */
   public long releaseUnused() {
-    return releaseEmpty(now + 1);
+    return releaseEmpty(now + 1, shards);
   }
 
   /** Bytes of the regions of which nothing is in use. True of the moment of the call. */
@@ -762,11 +767,11 @@ public final class LiveHeap implements Retirable {
     return bytes;
   }
 
-  private long releaseEmpty(int before) {
+  private long releaseEmpty(int before, HeapShard... some) {
     transit.readLock().lock();
     try {
       long bytes = 0;
-      for (HeapShard shard : shards) {
+      for (HeapShard shard : some) {
         // One by one: what is in no shard is lost if there is no heap to note it.
         for (Region region = takeEmpty(shard, before);
             region != null;

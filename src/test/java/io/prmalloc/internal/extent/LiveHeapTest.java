@@ -224,6 +224,22 @@ class LiveHeapTest {
   }
 
   @Test
+  void shouldReplaceRegionsThatAreFreeAndTooSmallByALargerOne() {
+    SubAllocator source = SubAllocator.direct();
+    LiveHeap heap = heapOf(source);
+    for (long size = 4 * MIB; size <= 16 * MIB; size += MIB) {
+      take(heap, size).close();
+    }
+    assertTrue(source.bytesReserved() < 24 * MIB, source.bytesReserved() + " bytes");
+    Allocation small = take(heap, MIB);
+    take(heap, 40 * MIB).close();
+    assertTrue(source.bytesReserved() > 40 * MIB, "the one in use stays");
+    small.close();
+    heap.trim();
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
   void shouldRefuseWithTheBooksAsBeforeAndServeAgainAfterwardsUnderALimit() {
     SubAllocator source = SubAllocator.direct(41 * MIB);
     LiveHeap heap = heapOf(source);
