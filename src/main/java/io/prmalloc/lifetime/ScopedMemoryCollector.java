@@ -222,17 +222,30 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     if (Thread.currentThread() != opener || Requests.isLarge(bytes)) {
       return null;
     }
-    if (memory == null) {
-      memory = source.lease(key, bytes);
+    return memory != null ? memory : keep(source.lease(key, bytes));
+  }
+
+  /** The memory of a step that was not closed meanwhile; without a lock while it was leased. */
+  private StepMemory keep(StepMemory leased) {
+    synchronized (this) {
+      if (!closed) {
+        memory = leased;
+        return leased;
+      }
     }
-    return memory;
+    leased.end();
+    throw closedException();
   }
 
   private void checkOpen() {
     checkSource();
     if (closed) {
-      throw new IllegalStateException("this step is closed");
+      throw closedException();
     }
+  }
+
+  private static IllegalStateException closedException() {
+    return new IllegalStateException("this step is closed");
   }
 
   private void checkSource() {

@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
@@ -87,6 +88,111 @@ class PlannedStepsArenasTest {
     assertEquals(1, pool.stepStats().plannedSteps());
     steps(1);
     assertEquals(2, pool.stepStats().plannedSteps(), "one is made, and at once");
+  }
+
+  @Test
+  void shouldGiveAnArenaBackWhoseLastTensorOutlivedItsStep() {
+    open(Runnable::run);
+    steps(KeyedSteps.REPEATS);
+    Allocation outliving;
+    try (ScopedMemoryCollector step = pool.collect()) {
+      Allocation first = step.allocate(BYTES);
+      outliving = step.allocate(BYTES);
+      first.close();
+    }
+    assertEquals(0, pool.trimSteps(Duration.ZERO));
+    outliving.close();
+    assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldGiveAnIdleArenaBackBesideOneThatIsInUse() {
+    open(Runnable::run);
+    steps(KeyedSteps.REPEATS);
+    ScopedMemoryCollector outer = pool.collect();
+    Allocation early = outer.allocate(BYTES);
+    ScopedMemoryCollector inner = pool.collect();
+    Allocation outliving = inner.allocate(BYTES);
+    inner.close();
+    early.close();
+    outer.close();
+    assertEquals(2, pool.stepStats().arenas());
+    assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
+    assertEquals(1, pool.stepStats().arenas());
+    outliving.close();
+    assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
+  }
+
+  @Test
+  void shouldGiveAnArenaBackOnceWhenAnotherThreadEndsAStepOfAReplacedPlan() throws Exception {
+    open(Runnable::run);
+    steps(KeyedSteps.REPEATS);
+    ScopedMemoryCollector open = pool.collect();
+    open.allocate(BYTES).close();
+    steps(1, 2 * BYTES);
+    assertEquals(2, pool.stepStats().arenas(), "the plan is raised, and the old arena leaves");
+    Threads.run(1, thread -> open.close());
+    assertEquals(2, pool.stepStats().arenas());
+    steps(1, 2 * BYTES);
+    assertEquals(1, pool.stepStats().arenas());
+    assertEquals(2 * ARENA_BYTES, pool.stepStats().arenaBytes());
+  }
+
+  /** A key of the user's own, in whose code another thread may end the step. */
+  private static final class Key {
+    private static Runnable whenAsked;
+
+    @Override
+    public int hashCode() {
+      return 1;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      Runnable now = whenAsked;
+      whenAsked = null;
+      if (now != null) {
+        now.run();
+      }
+      return other instanceof Key;
+    }
+  }
+
+  @Test
+  void shouldGiveBackWhatAStepLeasesWhileAnotherThreadEndsIt() {
+    open(Runnable::run);
+    for (int i = 0; i <= KeyedSteps.REPEATS; i++) {
+      try (ScopedMemoryCollector step = pool.collect(new Key())) {
+        step.allocate(BYTES).close();
+      }
+    }
+    ScopedMemoryCollector step = pool.collect(new Key());
+    Key.whenAsked =
+        () -> {
+          try {
+            Threads.run(1, thread -> step.close());
+          } catch (Exception e) {
+            throw new AssertionError(e);
+          }
+        };
+    IllegalStateException refused =
+        assertThrows(IllegalStateException.class, () -> step.allocate(BYTES));
+    assertEquals("this step is closed", refused.getMessage());
+    assertEquals(1, pool.stepStats().arenas());
+    assertEquals(BYTES, pool.trimSteps(Duration.ZERO));
+  }
+
+  @Test
+  void shouldNotTakeBackAnArenaWhoseStepEndsAfterAForcedClose() {
+    open(Runnable::run);
+    steps(KeyedSteps.REPEATS);
+    ScopedMemoryCollector step = pool.collect();
+    step.allocate(BYTES).close();
+    pool.closeForcibly();
+    step.close();
+    assertEquals(0, pool.stepStats().departedSteps());
+    assertEquals(0, pool.stepStats().arenas());
   }
 
   /** A step for which the search for the best plan goes on for a long time. */

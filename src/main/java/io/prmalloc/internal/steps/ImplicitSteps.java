@@ -116,13 +116,23 @@ public final class ImplicitSteps {
       return leased != null && leased.isMine() && !closed ? leased : null;
     }
 
-    /** Under the lock, so that what is leased is given back, whichever thread closes the step. */
-    private synchronized StepMemory lease(long bytes) {
+    /** What is leased is given back, whichever thread closes the step, and when. */
+    private StepMemory lease(long bytes) {
       asked = true;
-      if (!closed && recorder == null) {
-        memory = ImplicitSteps.this.lease(key, bytes);
+      if (closed || recorder != null) {
+        return null;
       }
-      return memory;
+      StepMemory leased = ImplicitSteps.this.lease(key, bytes);
+      synchronized (this) {
+        if (!closed) {
+          memory = leased;
+          return leased;
+        }
+      }
+      if (leased != null) {
+        leased.end();
+      }
+      return null;
     }
 
     /** The thread asks for no more from here on. */

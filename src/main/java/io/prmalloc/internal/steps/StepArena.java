@@ -499,8 +499,10 @@ public final class StepArena extends StepMemory implements Retirable {
   @Override
   public void end() {
     if (!isMine()) {
-      STATE.setRelease(this, GIVEN_UP);
-      sequence.gaveUp(this);
+      // Else the pool was closed forcibly, and the memory is gone.
+      if (STATE.compareAndSet(this, LEASED, GIVEN_UP)) {
+        sequence.gaveUp(this);
+      }
       return;
     }
     steps++;

@@ -697,9 +697,12 @@ public final class StepSequence implements Retirable {
   }
 
   private synchronized boolean isGivenUp(StepArena arena) {
-    StepArena[] others = without(arena, arenas);
-    StepArena[] othersBefore = without(arena, previous);
-    leaving.add(arena);
+    StepArena[] others = without(List.of(arena), arenas);
+    StepArena[] othersBefore = without(List.of(arena), previous);
+    // One of a plan that was replaced is leaving already.
+    if (!leaving.contains(arena)) {
+      leaving.add(arena);
+    }
     arenas = others;
     previous = othersBefore;
     boolean tooOften = ++givenUp >= MAX_GIVEN_UP;
@@ -714,8 +717,8 @@ public final class StepSequence implements Retirable {
     return tooOften;
   }
 
-  private static StepArena[] without(StepArena arena, StepArena... some) {
-    return Arrays.stream(some).filter(other -> other != arena).toArray(StepArena[]::new);
+  private static StepArena[] without(List<StepArena> gone, StepArena... some) {
+    return Arrays.stream(some).filter(arena -> !gone.contains(arena)).toArray(StepArena[]::new);
   }
 
   /**
@@ -768,16 +771,15 @@ public final class StepSequence implements Retirable {
   private synchronized void letIdleLeave(long idleNanos) {
     long now = System.nanoTime();
     lastIdleLook = now;
-    // Leases start with the first arena, so the last ones are the unused ones.
-    int kept = arenas.length;
-    while (kept > 0
-        && now - arenas[kept - 1].lastStepNanos() >= idleNanos
-        && arenas[kept - 1].isFree()) {
-      kept--;
+    List<StepArena> idle = new ArrayList<>();
+    for (StepArena arena : arenas) {
+      if (now - arena.lastStepNanos() >= idleNanos && arena.isReleasable()) {
+        idle.add(arena);
+      }
     }
-    if (kept < arenas.length) {
-      StepArena[] fewer = Arrays.copyOf(arenas, kept);
-      leaving.addAll(Arrays.asList(arenas).subList(kept, arenas.length));
+    if (!idle.isEmpty()) {
+      StepArena[] fewer = without(idle, arenas);
+      leaving.addAll(idle);
       arenas = fewer;
     }
   }
