@@ -29,6 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** When planned steps have arenas, and when they give them back. */
 class PlannedStepsArenasTest {
@@ -193,6 +195,21 @@ class PlannedStepsArenasTest {
     step.close();
     assertEquals(0, pool.stepStats().departedSteps());
     assertEquals(0, pool.stepStats().arenas());
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {IllegalStateException.class, InternalError.class})
+  void shouldServeStepsWhateverTheExecutorThrows(Class<? extends Throwable> type) {
+    open(
+        task -> {
+          if (type == InternalError.class) {
+            throw new InternalError("thrown by the test");
+          }
+          throw new IllegalStateException("thrown by the test");
+        });
+    steps(KeyedSteps.REPEATS + 1);
+    assertEquals(0, pool.stepStats().plans());
+    assertEquals(0, pool.stats().bytesInUse());
   }
 
   /** A step for which the search for the best plan goes on for a long time. */

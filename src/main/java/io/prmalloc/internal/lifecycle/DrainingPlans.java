@@ -8,7 +8,6 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
@@ -90,7 +89,7 @@ public final class DrainingPlans {
             tryFree(table);
           });
       asked = true;
-    } catch (RejectedExecutionException refused) {
+    } catch (Throwable refused) {
       LOGGER.log(Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
     } finally {
       if (!asked) {

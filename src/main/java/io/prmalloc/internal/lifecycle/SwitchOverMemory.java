@@ -14,7 +14,6 @@ import io.prmalloc.lifetime.LifetimePlan;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Moves from the memory of the warm-up to a plan's arena, with little more resident at a time than
@@ -278,7 +277,7 @@ public final class SwitchOverMemory {
   private void later(Runnable task) {
     try {
       executor.execute(task);
-    } catch (RejectedExecutionException shuttingDown) {
+    } catch (Throwable shuttingDown) {
       LOGGER.log(Level.DEBUG, "the executor refused to trim what warm-up left", shuttingDown);
     }
   }

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -226,7 +225,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     try {
       executor.execute(task);
       return true;
-    } catch (RejectedExecutionException e) {
+    } catch (Throwable e) {
       LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
       return false;
     }
