@@ -46,7 +46,7 @@ class ShiftReplayerTest {
           .withSteps(100)
           .withApi(Api.HANDLE)
           .withThreads(THREADS)
-          .withTouch(Touch.ALL);
+          .withTouch(Touch.FIRST);
 
   /** One thread reaches {@link #UNSERVED} after up to 110 steps, and hits must follow. */
   private static final ReplayOptions ONE_THREAD = OPTIONS.withThreads(1).withSteps(200);
