@@ -197,33 +197,66 @@ public final class Arena {
     return regionBytes.get(region);
   }
 
+  // A region that is lacking gets its memory in three steps, and a region goes in three. In between
+  // the table learns of it (see BinTable): a block can be taken only while it is found by its
+  // address.
+
   /**
-   * Reserves a region that is lacking. All its blocks are freed but one.
+   * Reserves the memory of a region that is lacking, for {@link #attach}; or gives null if there is
+   * not enough.
    *
    * @param headroomBytes how much is to be left to others
-   * @param claimed stays claimed; null for none
-   * @return false, and nothing has changed, if there is not enough memory
    * @throws io.prmalloc.OutOfNativeMemoryException if the memory is not available although there
    *     seemed to be enough
    */
-  boolean back(int region, long headroomBytes, PooledBlock claimed) {
+  MemoryRegion reserve(int region, long headroomBytes) {
     // Asked first: where the JVM's limit is reached it takes its time to say so.
-    if (source.bytesAvailable() - headroomBytes < regionBytes.get(region)) {
-      return false;
-    }
-    // Made before there is anything to lose: it takes heap, which may be exhausted.
-    List<MemoryRegion> changed = new ArrayList<>(regions);
-    MemoryRegion reserved = source.alloc(regionAlignments.get(region), regionBytes.get(region));
-    changed.set(region, reserved);
-    set(changed, -1);
-    for (PooledBlock block : blocks.get(region)) {
-      if (block == claimed) {
-        block.moveInto(reserved);
-      } else {
-        block.freeIn(reserved);
+    return source.bytesAvailable() - headroomBytes < regionBytes.get(region)
+        ? null
+        : source.alloc(regionAlignments.get(region), regionBytes.get(region));
+  }
+
+  /**
+   * Gives a region that is lacking the memory that was reserved for it. Its blocks stay claimed. If
+   * that fails, for lack of heap, the region is lacking still.
+   */
+  void attach(int region, MemoryRegion reserved) {
+    List<PooledBlock> all = blocks.get(region);
+    boolean attached = false;
+    try {
+      List<MemoryRegion> changed = new ArrayList<>(regions);
+      changed.set(region, reserved);
+      for (int i = 0; i < all.size(); i++) {
+        all.get(i).moveInto(reserved);
+      }
+      set(changed, -1);
+      attached = true;
+    } finally {
+      if (!attached) {
+        detachBlocks(region);
       }
     }
-    return true;
+  }
+
+  private void detachBlocks(int region) {
+    List<PooledBlock> all = blocks.get(region);
+    for (int i = 0; i < all.size(); i++) {
+      all.get(i).moveInto(null);
+    }
+  }
+
+  /**
+   * Frees the blocks of a region that was {@link #attach attached}.
+   *
+   * @param claimed stays claimed; null for none
+   */
+  void release(int region, PooledBlock claimed) {
+    List<PooledBlock> all = blocks.get(region);
+    for (int i = 0; i < all.size(); i++) {
+      if (all.get(i) != claimed) {
+        all.get(i).release();
+      }
+    }
   }
 
   /** Whether a region is there and all its blocks are free. True of the moment of the call. */
@@ -249,7 +282,7 @@ public final class Arena {
     }
   }
 
-  /** The regions for {@link #drop}, made before the claim: there may be no heap for them. */
+  /** The regions for {@link #detach}, made before the claim: there may be no heap for them. */
   List<MemoryRegion> without(int region) {
     List<MemoryRegion> changed = new ArrayList<>(regions);
     changed.set(region, null);
@@ -257,20 +290,22 @@ public final class Arena {
   }
 
   /**
-   * Gives a region back whose blocks are all {@link #claim claimed}.
+   * Takes the memory of a region whose blocks are all {@link #claim claimed}: it is lacking then.
    *
    * @param without what stays
-   * @return how many bytes went
+   * @return the memory, to be {@link #giveBack given back}
    */
-  long drop(int region, List<MemoryRegion> without) {
+  MemoryRegion detach(int region, List<MemoryRegion> without) {
     MemoryRegion gone = regions.get(region);
-    long bytes = gone.sizeBytes();
     set(without, 1);
-    List<PooledBlock> all = blocks.get(region);
-    for (int i = 0; i < all.size(); i++) {
-      all.get(i).moveInto(null);
-    }
-    source.free(gone);
+    detachBlocks(region);
+    return gone;
+  }
+
+  /** Gives back memory that no region has; how many bytes those are. */
+  long giveBack(MemoryRegion memory) {
+    long bytes = memory.sizeBytes();
+    source.free(memory);
     return bytes;
   }
 

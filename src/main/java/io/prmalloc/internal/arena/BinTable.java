@@ -97,8 +97,19 @@ public final class BinTable implements Retirable {
 
   private final GrownBlocks grown = new GrownBlocks();
 
-  /** Made when the first address is looked up, for that needs the regions' addresses. */
+  // A block is found by its address before it can be taken, and until it cannot be taken any more.
+  // So the spans are dropped when a region has come and its blocks are still claimed, or when the
+  // blocks of a region that goes are. Whoever looks up an address next makes them anew, under a
+  // lock of their own: it does not wait while memory is reserved.
+
+  /**
+   * Made when the first address is looked up, for that needs the regions' addresses. Made and
+   * dropped under the lock.
+   */
   private volatile ArenaSpan[] spans;
+
+  /** Held while regions come and go, and not while memory is reserved. */
+  private final Object spansLock = new Object();
 
   private LongAdder misses = new LongAdder();
   private NullBins nullBins = new NullBins();
@@ -397,12 +408,14 @@ public final class BinTable implements Retirable {
   }
 
   /** Under the lock, or it might keep a block from being found that is added meanwhile. */
-  private synchronized ArenaSpan[] findSpans() {
-    List<MemoryRegion> regions = arenas().flatMap(each -> each.regions().stream()).toList();
-    ArenaSpan[] made = ArenaSpan.over(regions, blocks(), intervalBytes);
-    // Release: publishes the tables; its acquire is the volatile read in find.
-    spans = made;
-    return made;
+  private ArenaSpan[] findSpans() {
+    synchronized (spansLock) {
+      List<MemoryRegion> regions = arenas().flatMap(each -> each.regions().stream()).toList();
+      ArenaSpan[] made = ArenaSpan.over(regions, blocks(), intervalBytes);
+      // Release: publishes the tables; its acquire is the volatile read in find.
+      spans = made;
+      return made;
+    }
   }
 
   /** All blocks of the arena. */
@@ -445,8 +458,10 @@ public final class BinTable implements Retirable {
       GrownBlocks.Grown[] all = grown.with(more);
       bin.grow(more.buffer());
       known = true;
-      grown.set(all, bytes);
-      spans = null;
+      synchronized (spansLock) {
+        grown.set(all, bytes);
+        spans = null;
+      }
       return more.block();
     } finally {
       if (!known) {
@@ -464,22 +479,43 @@ public final class BinTable implements Retirable {
    * Reserves what is lacking, region by region, as far as there is memory.
    *
    * @param headroomBytes how much is to be left to others
-   * @param each told of every region that comes
+   * @param each told of every region that comes, before a block of it can be taken
    * @return whether nothing is lacking any more
    * @throws OutOfNativeMemoryException if memory is refused that seemed to be there; what was
    *     reserved before is kept
    */
   public synchronized boolean fill(long headroomBytes, Consumer<MemoryRegion> each) {
-    try {
-      for (int region = 0; region < arena.count(); region++) {
-        if (arena.isLacking(region) && arena.back(region, headroomBytes, null)) {
+    for (int region = 0; region < arena.count(); region++) {
+      if (arena.isLacking(region) && attach(arena, region, headroomBytes)) {
+        try {
           each.accept(arena.region(region));
+        } finally {
+          arena.release(region, null);
         }
       }
-    } finally {
-      spans = null;
     }
     return !isLacking();
+  }
+
+  /** Gives a region memory, if there is enough. Its blocks are found then, and still claimed. */
+  private boolean attach(Arena its, int region, long headroomBytes) {
+    MemoryRegion reserved = its.reserve(region, headroomBytes);
+    if (reserved == null) {
+      return false;
+    }
+    boolean attached = false;
+    try {
+      synchronized (spansLock) {
+        its.attach(region, reserved);
+        spans = null;
+      }
+      attached = true;
+      return true;
+    } finally {
+      if (!attached) {
+        its.giveBack(reserved);
+      }
+    }
   }
 
   /**
@@ -489,14 +525,22 @@ public final class BinTable implements Retirable {
    */
   public synchronized PooledBlock back(long totalBytes, int alignment) {
     try {
-      return takeSlowly(totalBytes, alignment, Buffer::back);
+      return takeSlowly(totalBytes, alignment, this::back);
     } catch (OutOfNativeMemoryException refused) {
       // The request goes outside, where its exact size may be available; the caller is told if not.
       LOGGER.log(Level.DEBUG, "a block of the plan has no memory yet", refused);
       return null;
-    } finally {
-      spans = null;
     }
+  }
+
+  private PooledBlock back(Buffer buffer) {
+    int lacking = buffer.firstLacking();
+    if (lacking < 0 || !attach(buffer.arena(), buffer.regionOf(lacking), 0)) {
+      return null;
+    }
+    PooledBlock block = buffer.block(lacking);
+    buffer.arena().release(buffer.regionOf(lacking), block);
+    return block;
   }
 
   /** A region of an arena. */
@@ -557,9 +601,13 @@ public final class BinTable implements Retirable {
     if (!part.arena().claim(part.region())) {
       return 0;
     }
-    // Before the memory goes: its addresses may be given out by somebody else right after.
-    spans = null;
-    return part.arena().drop(part.region(), without);
+    MemoryRegion gone;
+    synchronized (spansLock) {
+      gone = part.arena().detach(part.region(), without);
+      spans = null;
+    }
+    // After its blocks are found no more: its addresses may be given out by somebody else now.
+    return part.arena().giveBack(gone);
   }
 
   /** Bytes of the blocks that bins got later. */

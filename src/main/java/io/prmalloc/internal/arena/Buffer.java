@@ -65,20 +65,27 @@ public final class Buffer implements Retirable {
     }
   }
 
-  /**
-   * Reserves the memory of a block that has none, if one is lacking, and claims the block; or gives
-   * null.
-   *
-   * @throws io.prmalloc.OutOfNativeMemoryException as {@link Arena#back}
-   */
-  PooledBlock back() {
+  /** The first block in a region that is lacking, or −1. */
+  int firstLacking() {
     for (int i = 0; i < blocks.length; i++) {
-      int region = places[i].region();
-      if (arena.isLacking(region)) {
-        return arena.back(region, 0, blocks[i]) ? blocks[i] : null;
+      if (arena.isLacking(places[i].region())) {
+        return i;
       }
     }
-    return null;
+    return -1;
+  }
+
+  PooledBlock block(int i) {
+    return blocks[i];
+  }
+
+  /** The region of the arena in which a block lies. */
+  int regionOf(int i) {
+    return places[i].region();
+  }
+
+  Arena arena() {
+    return arena;
   }
 
   /** Whether it has one block only. Those that came later do, and in no stripe are they noted. */

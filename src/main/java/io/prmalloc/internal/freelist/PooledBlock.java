@@ -110,9 +110,8 @@ public final class PooledBlock extends Block {
     return true;
   }
 
-  /** Frees a claimed block, in new memory. */
-  public void freeIn(MemoryRegion region) {
-    attach(region);
+  /** Frees a claimed block that was not given out, and notes it. */
+  public void release() {
     giveUp();
     index.put(this);
   }
