@@ -208,6 +208,29 @@ class PlanCommandTest {
     assertEquals(0, enough.exitCode());
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"--strategy=all", "--strategy=naive", "--kind=objects"})
+  void shouldCountObjectsAlignedWhenThereIsACapacity(String option) throws IOException {
+    Path input = file("three.csv", "id,lower,upper,size\na,0,1,2\nb,0,1,2\nc,0,1,2\n");
+    Path out = directory.resolve("out.csv");
+    String[] command = {
+      "plan", input.toString(), option, "--alignment=64", "--out=" + out, "--capacity=129"
+    };
+
+    Outcome tight = Outcome.of(command);
+
+    assertEquals(1, tight.exitCode(), tight.out());
+    assertTrue(tight.err().contains("capacity 129 is not reached"), tight.err());
+    assertTrue(tight.err().contains("needs 130"), tight.err());
+    assertFalse(Files.exists(out));
+
+    command[5] = "--capacity=130";
+    assertEquals(0, Outcome.of(command).exitCode());
+    assertEquals(
+        "id,lower,upper,size,offset\na,0,1,2,0\nb,0,1,2,64\nc,0,1,2,128\n",
+        Files.readString(out));
+  }
+
   @Test
   void shouldSkipWhatIsTooLargeUnlessItIsNamed() throws IOException {
     StringBuilder text = new StringBuilder("id,lower,upper,size\n");

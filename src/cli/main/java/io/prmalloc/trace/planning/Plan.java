@@ -21,7 +21,8 @@ public sealed interface Plan {
   Optional<String> fault(TensorLifetimes tensors);
 
   /**
-   * The plan as offsets, objects laid end to end; empty where sizes are shapes.
+   * The plan as offsets, objects laid end to end; empty where sizes are shapes, or offsets would
+   * pass 2^63 - 1.
    *
    * <p>Threading: any thread.
    *
@@ -50,7 +51,11 @@ public sealed interface Plan {
 
     @Override
     public Optional<OffsetsAssignment> toOffsets(TensorLifetimes tensors, long alignment) {
-      return Optional.of(assignment.toOffsets(tensors.records(), alignment));
+      try {
+        return Optional.of(assignment.toOffsets(tensors.records(), alignment));
+      } catch (IllegalArgumentException tooLarge) {
+        return Optional.empty();
+      }
     }
   }
 

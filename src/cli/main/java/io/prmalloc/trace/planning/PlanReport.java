@@ -59,7 +59,10 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
     }
     if (options.capacity().isPresent() && runs.stream().noneMatch(this::fits)) {
       OptionalLong least =
-          runs.stream().flatMap(run -> run.validPlan().stream()).mapToLong(Plan::total).min();
+          runs.stream()
+              .flatMap(run -> run.validPlan().stream())
+              .mapToLong(this::neededBytes)
+              .min();
       failures.add(
           "capacity "
               + options.capacity().getAsLong()
@@ -88,21 +91,32 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
 
   private boolean fits(PlanRun run) {
     return run.validPlan()
-        .filter(plan -> plan.total() <= options.capacity().getAsLong())
+        .filter(plan -> neededBytes(plan) <= options.capacity().getAsLong())
         .isPresent();
   }
 
+  /** What a plan needs as offsets, where objects are aligned; elements where sizes are shapes. */
+  private long neededBytes(Plan plan) {
+    return tensors.dimensions() > 1
+        ? plan.total()
+        : plan.toOffsets(tensors, options.alignment())
+            .map(OffsetsAssignment::totalBytes)
+            .orElse(Long.MAX_VALUE);
+  }
+
   /**
-   * The smallest valid plan by offsets, the first of equals; if there is none, the smallest by
-   * objects, laid end to end. Empty if there is no valid plan, or sizes are shapes.
+   * The valid plan that needs the fewest bytes, objects laid end to end: of equals one by offsets,
+   * and of these the first. Empty if there is no valid plan, or it has no
+   * offsets, as where sizes are shapes.
    *
    * <p>Threading: any thread.
    */
   public Optional<OffsetsAssignment> bestOffsets() {
-    Comparator<PlanRun> byKind = Comparator.comparing(PlanRun::kind);
+    Comparator<PlanRun> byBytes =
+        Comparator.comparingLong(run -> neededBytes(run.validPlan().orElseThrow()));
     return runs.stream()
         .filter(run -> run.validPlan().isPresent())
-        .min(byKind.reversed().thenComparingLong(run -> run.validPlan().orElseThrow().total()))
+        .min(byBytes.thenComparing(PlanRun::kind, Comparator.reverseOrder()))
         .flatMap(run -> run.validPlan().orElseThrow().toOffsets(tensors, options.alignment()));
   }
 
