@@ -59,6 +59,8 @@ final class ConvertCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    OutputFile.checkMade(out);
+    OutputFile.checkKept("--out", out, input.input());
     TraceConversion conversion;
     try (TerminalProgress bar = TerminalProgress.create()) {
       TerminalProgress.begin(bar, "reading");

@@ -142,7 +142,8 @@ public final class Main implements Callable<Integer> {
     return FAILED;
   }
 
-  private static String describe(IOException e) {
+  /** What went wrong with a file, for people. */
+  static String describe(IOException e) {
     if (e instanceof NoSuchFileException absent) {
       return absent.getFile() + ": is not there";
     }

@@ -64,6 +64,17 @@ final class PlanArguments {
 
   PlanArguments() {}
 
+  /** INPUT as the user typed it. */
+  String input() {
+    return input;
+  }
+
+  /** Whether INPUT is a table that is not compressed, which can be written with a column more. */
+  boolean isPlainTable() {
+    return subgraph == null
+        && new TraceInput(input, format, batch, device, shapes.byName()).isPlainTable();
+  }
+
   /** Reads the tensors, and warns if they are not all there were. */
   TensorLifetimes read() {
     if (subgraph == null) {

@@ -13,7 +13,10 @@ import io.prmalloc.trace.planning.TwoMemories;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -126,7 +129,9 @@ final class PlanCommand implements Callable<Integer> {
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "Write the tensors as CSV with the offsets of the smallest plan.")
+      description =
+          "Write the tensors as CSV with the offsets of the smallest plan, if it is within"
+              + " --capacity.")
   private Path out;
 
   @Option(
@@ -142,9 +147,22 @@ final class PlanCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    checkOutputs();
     // Held from the first plan on until all is written: Ctrl-C must not end the program before.
     try (CtrlC ctrlC = new CtrlC()) {
       return memories != null ? planMemories(ctrlC) : show(plan(ctrlC));
+    }
+  }
+
+  private void checkOutputs() {
+    Map<String, Path> files = new LinkedHashMap<>();
+    files.put("--out", out);
+    files.put("--report", page);
+    OutputFile.check(files);
+    OutputFile.checkKept("--report", page, input.input());
+    // A table keeps its data when it is written over itself.
+    if (OutputFile.replaces(out, input.input()) && !input.isPlainTable()) {
+      OutputFile.checkKept("--out", out, input.input());
     }
   }
 
@@ -204,18 +222,21 @@ final class PlanCommand implements Callable<Integer> {
   }
 
   private int show(PlanReport report) {
-    List<String> failures = report.failures();
+    List<String> failures = new ArrayList<>(report.failures());
     if (report.runs().stream().anyMatch(PlanRun::isCancelled)
         && report.runs().stream().noneMatch(run -> run.plan().isPresent())) {
       Main.complain(spec.commandLine(), "interrupted before there was a plan");
       return Main.FAILED;
     }
-    if (failures.isEmpty() && out != null) {
+    if (out != null && failures.isEmpty()) {
       OffsetsAssignment best = report.bestOffsets().orElseThrow();
-      OutputFile.write(out, text -> report.tensors().writeCsv(best, text));
+      OutputFile.failure(
+              () -> OutputFile.write(out, text -> report.tensors().writeCsv(best, text)))
+          .ifPresent(failures::add);
     }
     if (page != null) {
-      OutputFile.write(page, PlanPage.html(report));
+      OutputFile.failure(() -> OutputFile.write(page, PlanPage.html(report)))
+          .ifPresent(failures::add);
     }
     return print(json ? report.json() : "", json ? "" : report.text(), failures);
   }

@@ -29,8 +29,10 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -294,6 +296,7 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.empty(),
                 planningTime(),
                 Optional.ofNullable(isolation)));
+    checkOutputs();
     varying.check(more);
     Optional<String> varies = varying.given(more);
     if (varies.isPresent() && !shifts.isEmpty()) {
@@ -337,6 +340,22 @@ final class ReplayCommand implements Callable<Integer> {
     }
     ReplayReport report = new ReplayReport(input.input(), trace, bounded, runs);
     return print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  private void checkOutputs() {
+    Map<String, Path> files = new LinkedHashMap<>();
+    files.put("--keep-plan", keepPlan);
+    files.put("--report", page);
+    OutputFile.check(files);
+    List<String> inputs = new ArrayList<>(List.of(input.input()));
+    inputs.addAll(more);
+    shifts.forEach(shift -> inputs.add(shift.traceInput().text()));
+    if (plan != null) {
+      OutputFile.checkKept("--report", page, plan.toString());
+    }
+    for (String read : inputs) {
+      files.forEach((option, file) -> OutputFile.checkKept(option, file, read));
+    }
   }
 
   /** With fewer steps where no number is given and they are long. */

@@ -10,6 +10,9 @@ import io.prmalloc.trace.swap.SwapWatch;
 import io.prmalloc.trace.swap.Swapping;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -137,6 +140,7 @@ final class SwapCommand implements Callable<Integer> {
             forwardOps == null ? OptionalInt.empty() : OptionalInt.of(forwardOps),
             budget == null ? OptionalLong.empty() : OptionalLong.of(budget),
             recompute);
+    OutputFile.check(Collections.singletonMap("--report", page));
     // Held from the first choice on until all is written: Ctrl-C must not end the program before.
     try (CtrlC ctrlC = new CtrlC()) {
       return show(simulate(options, ctrlC));
@@ -168,16 +172,18 @@ final class SwapCommand implements Callable<Integer> {
   }
 
   private int show(Swapping swapping) {
+    List<String> failures = new ArrayList<>(swapping.failure().stream().toList());
     if (page != null) {
-      OutputFile.write(page, SwapPage.html(swapping));
+      OutputFile.failure(() -> OutputFile.write(page, SwapPage.html(swapping)))
+          .ifPresent(failures::add);
     }
     PrintWriter console = spec.commandLine().getOut();
     console.print(json ? SwapReport.json(swapping) + "\n" : SwapReport.text(swapping));
     console.flush();
-    if (swapping.failure().isEmpty()) {
+    if (failures.isEmpty()) {
       return 0;
     }
-    Main.complain(spec.commandLine(), swapping.failure().get());
+    Main.complain(spec.commandLine(), String.join("; ", failures));
     return Main.FAILED;
   }
 

@@ -125,6 +125,20 @@ public record TraceInput(
   }
 
   /**
+   * Whether the input is a table of tensors that is not compressed.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws TraceFormatException if the format is to be told from the content, and cannot be
+   * @throws java.io.UncheckedIOException if the file is not there or cannot be read
+   */
+  public boolean isPlainTable() {
+    TraceFormat found = detectedFormat();
+    return (found == TraceFormat.LIFETIMES || found == TraceFormat.RECORDS)
+        && !InputFile.isCompressed(Path.of(text));
+  }
+
+  /**
    * Whether the input is a recording of a live allocator.
    *
    * <p>Threading: any thread.

@@ -69,12 +69,47 @@ public final class FileReplacement {
     replace(file, file.toAbsolutePath(), content);
   }
 
-  private static void replace(Path file, Path place, Content content) throws IOException {
+  /**
+   * Tries whether {@link #make} could begin now: for work that takes long before there is a
+   * content.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IOException if it could not
+   */
+  public static void check(Path file) throws IOException {
+    Path place = target(file.toAbsolutePath());
+    isThere(file, place);
+    Files.delete(directoryBeside(place));
+  }
+
+  /**
+   * Where {@link #make} puts a file: symbolic links are followed.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IOException if its directory is not there
+   */
+  public static Path place(Path file) throws IOException {
+    Path place = target(file.toAbsolutePath());
+    return place.getParent().toRealPath().resolve(place.getFileName());
+  }
+
+  private static boolean isThere(Path file, Path place) throws IOException {
     boolean isThere = Files.exists(place, LinkOption.NOFOLLOW_LINKS);
     if (isThere && !Files.isRegularFile(place, LinkOption.NOFOLLOW_LINKS)) {
       throw new FileSystemException(file.toString(), null, "is no regular file");
     }
-    Path directory = Files.createTempDirectory(place.getParent(), "." + place.getFileName());
+    return isThere;
+  }
+
+  private static Path directoryBeside(Path place) throws IOException {
+    return Files.createTempDirectory(place.getParent(), "." + place.getFileName());
+  }
+
+  private static void replace(Path file, Path place, Content content) throws IOException {
+    boolean isThere = isThere(file, place);
+    Path directory = directoryBeside(place);
     Path beside = directory.resolve(place.getFileName());
     try {
       content.write(beside);

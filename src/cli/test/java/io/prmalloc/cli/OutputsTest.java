@@ -1,0 +1,148 @@
+package io.prmalloc.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The files that commands write: which are refused before the work, and what is told after it. */
+class OutputsTest {
+
+  private static final String TABLE = "id,lower,upper,size\na,0,2,4\nb,1,3,4\n";
+  private static final String EVENTS = "a x 5\nf x 0\n";
+
+  @TempDir private Path directory;
+
+  private Path file(String name, String text) throws IOException {
+    return Files.writeString(directory.resolve(name), text);
+  }
+
+  private Outcome run(String words) {
+    return Outcome.of(words.replace("DIR", directory.toString()).split(" ", -1));
+  }
+
+  private List<String> files() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.map(path -> path.getFileName().toString()).sorted().toList();
+    }
+  }
+
+  /** Before the input, which is not there, is missed. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "plan DIR/absent --out DIR/x/y|DIR/x/y: its directory is not there",
+        "plan DIR/absent --report DIR/x/y|DIR/x/y: its directory is not there",
+        "plan DIR/absent --out DIR|DIR: is a directory",
+        "plan DIR/absent --report DIR/old/y|DIR/old/y: its directory is not there",
+        "plan DIR/absent --out DIR/f --report DIR/./f|--out and --report are the same file DIR/./f",
+        "plan DIR/absent --out DIR/old --report DIR/link|--out and --report are the same file"
+            + " DIR/link",
+        "convert DIR/absent --to events --out DIR/x/y|DIR/x/y: its directory is not there",
+        "convert DIR/absent --to events --out DIR|DIR: is a directory",
+        "convert DIR/absent --to events --out /dev/null|/dev/null: is no regular file",
+        "replay DIR/absent --keep-plan DIR/x/y|DIR/x/y: its directory is not there",
+        "replay DIR/absent --report DIR|DIR: is a directory",
+        "replay DIR/absent --keep-plan DIR/f --report DIR/f|--keep-plan and --report are the same"
+            + " file DIR/f",
+        "swap DIR/absent --report DIR/x/y|DIR/x/y: its directory is not there",
+      })
+  void shouldRefuseAnOutputBeforeTheWork(String words, String complaint) throws IOException {
+    file("old", "before");
+    Files.createSymbolicLink(directory.resolve("link"), Path.of("old"));
+
+    Outcome outcome = run(words);
+
+    assertEquals(
+        "prmalloc: " + complaint.replace("DIR", directory.toString()) + System.lineSeparator(),
+        outcome.err());
+    assertEquals(2, outcome.exitCode());
+    assertEquals("", outcome.out());
+    assertEquals(List.of("link", "old"), files());
+    assertEquals("before", Files.readString(directory.resolve("old")));
+  }
+
+  @Test
+  void shouldNameTheFileWhenItsDirectoryTakesNone() {
+    assumeTrue(Files.exists(Path.of("/proc/self")), "there is no /proc");
+
+    Outcome outcome = run("plan sample:mobilenet --out /proc/x");
+
+    assertEquals(2, outcome.exitCode());
+    assertTrue(outcome.err().startsWith("prmalloc: /proc/x: "), outcome.err());
+    assertEquals("", outcome.out());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--out", "--report"})
+  void shouldPrintThePlansWhenTheFileIsNotWritten(String option) throws IOException {
+    assumeTrue(Files.exists(Path.of("/dev/full")), "there is no /dev/full");
+    Path table = file("t.csv", TABLE);
+
+    Outcome outcome = run("plan " + table + " --strategy exact " + option + " /dev/full");
+
+    assertEquals(1, outcome.exitCode());
+    assertTrue(outcome.out().contains("exact"), outcome.out());
+    assertEquals("prmalloc: /dev/full: No space left on device\n", outcome.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "plan DIR/t.csv --strategy exact --report DIR/t.csv",
+        "plan DIR/t.csv --strategy exact --report DIR/link",
+        "plan DIR/link --strategy exact --report DIR/t.csv",
+        "plan DIR/e.ev --strategy exact --out DIR/e.ev",
+        "plan DIR/t.csv.gz --strategy exact --out DIR/t.csv.gz",
+        "convert DIR/t.csv --to events --out DIR/link",
+        "replay DIR/e.ev --steps 20 --settle 0 --keep-plan DIR/e.ev",
+        "replay DIR/e.ev --steps 20 --settle 0 --report DIR/e.ev",
+        "replay DIR/e.ev --steps 20 --settle 0 --plan DIR/t.csv --report DIR/link",
+        "replay DIR/t.csv DIR/e.ev --steps 20 --keep-plan DIR/e.ev",
+        "replay DIR/t.csv --shift DIR/e.ev --steps 20 --keep-plan DIR/e.ev",
+      })
+  void shouldRefuseToReplaceTheInput(String words) throws IOException {
+    file("t.csv", TABLE);
+    file("e.ev", EVENTS);
+    Files.createSymbolicLink(directory.resolve("link"), Path.of("t.csv"));
+    Path packed = directory.resolve("t.csv.gz");
+    try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+      out.write(TABLE.getBytes(StandardCharsets.UTF_8));
+    }
+    byte[] before = Files.readAllBytes(packed);
+
+    Outcome outcome = run(words);
+
+    assertEquals(2, outcome.exitCode(), outcome.err());
+    assertTrue(outcome.err().endsWith("which it would replace\n"), outcome.err());
+    assertEquals("", outcome.out());
+    assertEquals(TABLE, Files.readString(directory.resolve("t.csv")));
+    assertEquals(EVENTS, Files.readString(directory.resolve("e.ev")));
+    assertEquals(List.of("e.ev", "link", "t.csv", "t.csv.gz"), files());
+    assertArrayEquals(before, Files.readAllBytes(packed));
+  }
+
+  @Test
+  void shouldWriteATableOverItself() throws IOException {
+    Path table = file("t.csv", TABLE);
+
+    assertEquals(0, run("plan DIR/t.csv --strategy exact --out DIR/t.csv").exitCode());
+
+    assertTrue(Files.readString(table).startsWith("id,lower,upper,size,offset\na,0,2,4,"));
+  }
+}
