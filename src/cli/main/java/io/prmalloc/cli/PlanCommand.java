@@ -228,17 +228,31 @@ final class PlanCommand implements Callable<Integer> {
       Main.complain(spec.commandLine(), "interrupted before there was a plan");
       return Main.FAILED;
     }
-    if (out != null && failures.isEmpty()) {
-      OffsetsAssignment best = report.bestOffsets().orElseThrow();
-      OutputFile.failure(
-              () -> OutputFile.write(out, text -> report.tensors().writeCsv(best, text)))
-          .ifPresent(failures::add);
+    if (out != null) {
+      writeBest(report, failures);
     }
     if (page != null) {
       OutputFile.failure(() -> OutputFile.write(page, PlanPage.html(report)))
           .ifPresent(failures::add);
     }
     return print(json ? report.json() : "", json ? "" : report.text(), failures);
+  }
+
+  /** Writes the best plan; where something fails, that is told. */
+  private void writeBest(PlanReport report, List<String> failures) {
+    Optional<OffsetsAssignment> best = report.bestOffsets();
+    if (best.isEmpty()) {
+      failures.add(out + " is not written");
+      return;
+    }
+    Optional<String> failure =
+        OutputFile.failure(
+            () -> OutputFile.write(out, text -> report.tensors().writeCsv(best.get(), text)));
+    if (failure.isPresent()) {
+      failures.add(failure.get());
+    } else if (!failures.isEmpty()) {
+      failures.add(out + " is written with the best plan there is");
+    }
   }
 
   private int print(String document, String text, List<String> failures) {

@@ -2,6 +2,7 @@ package io.prmalloc.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -144,5 +145,46 @@ class OutputsTest {
     assertEquals(0, run("plan DIR/t.csv --strategy exact --out DIR/t.csv").exitCode());
 
     assertTrue(Files.readString(table).startsWith("id,lower,upper,size,offset\na,0,2,4,"));
+  }
+
+  /** Which is more than a few milliseconds of work for one of the strategies. */
+  private Path longStep() throws IOException {
+    StringBuilder text = new StringBuilder("id,lower,upper,size\n");
+    for (int i = 0; i < 2000; i++) {
+      text.append(i).append(',').append(i).append(',').append(i + 9).append(",1\n");
+    }
+    return file("long.csv", text.toString());
+  }
+
+  @Test
+  void shouldWriteTheBestPlanWhenAStrategyAmongAllIsTooSlow() throws IOException {
+    Path out = directory.resolve("o.csv");
+
+    Outcome outcome = run("plan " + longStep() + " --timeout 0.02 --out " + out);
+
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    assertTrue(
+        outcome.out().contains("skipped: min-cost-flow by offsets did not end within 0.02 s"),
+        outcome.out());
+    assertEquals(2001, Files.readAllLines(out).size());
+  }
+
+  @Test
+  void shouldSayWhatIsWrittenWhenANamedStrategyIsTooSlow() throws IOException {
+    Path input = longStep();
+    Path out = directory.resolve("o.csv");
+    String slow = " --strategy min-cost-flow --kind offsets --timeout 0.02 --out " + out;
+    String complaint = "prmalloc: min-cost-flow by offsets did not end within 0.02 s; " + out;
+
+    Outcome alone = run("plan " + input + slow);
+    assertEquals(1, alone.exitCode());
+    assertEquals(complaint + " is not written\n", alone.err());
+    assertFalse(Files.exists(out));
+
+    Outcome withOther = run("plan " + input + slow + " --strategy exact");
+    assertEquals(1, withOther.exitCode());
+    assertEquals(complaint + " is written with the best plan there is\n", withOther.err());
+    assertEquals(2001, Files.readAllLines(out).size());
   }
 }

@@ -59,10 +59,7 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
     }
     if (options.capacity().isPresent() && runs.stream().noneMatch(this::fits)) {
       OptionalLong least =
-          runs.stream()
-              .flatMap(run -> run.validPlan().stream())
-              .mapToLong(this::neededBytes)
-              .min();
+          runs.stream().flatMap(run -> run.validPlan().stream()).mapToLong(this::neededBytes).min();
       failures.add(
           "capacity "
               + options.capacity().getAsLong()
@@ -89,9 +86,12 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
     return "";
   }
 
+  /** Whether its plan is valid and within the capacity, if there is one. */
   private boolean fits(PlanRun run) {
     return run.validPlan()
-        .filter(plan -> neededBytes(plan) <= options.capacity().getAsLong())
+        .filter(
+            plan ->
+                options.capacity().isEmpty() || neededBytes(plan) <= options.capacity().getAsLong())
         .isPresent();
   }
 
@@ -106,7 +106,7 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
 
   /**
    * The valid plan that needs the fewest bytes, objects laid end to end: of equals one by offsets,
-   * and of these the first. Empty if there is no valid plan, or it has no
+   * and of these the first. Empty if there is no valid plan within the capacity, or it has no
    * offsets, as where sizes are shapes.
    *
    * <p>Threading: any thread.
@@ -115,7 +115,7 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
     Comparator<PlanRun> byBytes =
         Comparator.comparingLong(run -> neededBytes(run.validPlan().orElseThrow()));
     return runs.stream()
-        .filter(run -> run.validPlan().isPresent())
+        .filter(this::fits)
         .min(byBytes.thenComparing(PlanRun::kind, Comparator.reverseOrder()))
         .flatMap(run -> run.validPlan().orElseThrow().toOffsets(tensors, options.alignment()));
   }

@@ -120,10 +120,11 @@ public final class Planning {
   }
 
   /**
-   * Runs all of them. A strategy that was not named and that refuses the tensors is skipped; a
-   * named one's refusal is the caller's, but that of objects under constraints, if it makes
-   * offsets. Once the watcher of the options says so, the strategy that runs ends, with the best it
-   * has if it goes on improving a plan, and all that would come are skipped.
+   * Runs all of them. A strategy that was not named and that refuses the tensors, or whose time is
+   * over, is skipped; a named one's refusal is the caller's, but that of objects under constraints,
+   * if it makes offsets, and it fails when its time is over. Once the watcher of the options says
+   * so, the strategy that runs ends, with the best it has if it goes on improving a plan, and all
+   * that would come are skipped.
    *
    * <p>Threading: one thread at a time.
    *
@@ -168,7 +169,14 @@ public final class Planning {
     } catch (CancellationException e) {
       return without(choice, begin, PlanRun.CANCELLED, "");
     } catch (TimeoutException e) {
-      return without(choice, begin, "", "did not end within " + seconds());
+      String reason = "did not end within " + seconds();
+      return choice.named
+          ? without(choice, begin, "", reason)
+          : without(
+              choice,
+              begin,
+              choice.method.label() + " by " + choice.kind.label() + " " + reason,
+              "");
     } catch (IllegalArgumentException refused) {
       if (choice.named) {
         throw refused;
