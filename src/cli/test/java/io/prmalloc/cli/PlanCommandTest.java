@@ -201,7 +201,7 @@ class PlanCommandTest {
 
     assertEquals(1, tight.exitCode());
     assertEquals(
-        "prmalloc: capacity 95 is not reached; the smallest plan needs 96; "
+        "prmalloc: capacity 95 is not reached; the smallest plan found needs 96; "
             + out
             + " is not written"
             + System.lineSeparator(),

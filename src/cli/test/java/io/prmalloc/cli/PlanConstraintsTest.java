@@ -223,7 +223,7 @@ class PlanConstraintsTest {
         small
             .err()
             .contains(
-                "capacity 1024 of dram is not reached; the smallest plan of what is left needs"
+                "capacity 1024 of dram is not reached; the smallest plan found of what is left needs"
                     + " 1088"),
         small.err());
   }

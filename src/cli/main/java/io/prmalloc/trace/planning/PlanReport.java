@@ -64,7 +64,7 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
           "capacity "
               + options.capacity().getAsLong()
               + " is not reached"
-              + (least.isPresent() ? "; the smallest plan needs " + least.getAsLong() : "")
+              + (least.isPresent() ? "; the smallest plan found needs " + least.getAsLong() : "")
               + fixedAbove(options.capacity().getAsLong()));
     }
     return failures;

@@ -185,7 +185,7 @@ public final class TwoMemories {
                 + part.memory.bytes()
                 + " of "
                 + part.memory.name()
-                + " is not reached; the smallest plan of what is left needs "
+                + " is not reached; the smallest plan found of what is left needs "
                 + part.plan.totalBytes());
       }
     }
