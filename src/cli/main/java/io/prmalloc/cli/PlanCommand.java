@@ -198,7 +198,16 @@ final class PlanCommand implements Callable<Integer> {
 
   private int planMemories(CtrlC ctrlC) {
     List<String> others =
-        Stream.of("--strategy", "--kind", "--capacity", "--out", "--report")
+        Stream.of(
+                "--strategy",
+                "--kind",
+                "--capacity",
+                "--out",
+                "--report",
+                "--order",
+                "--search",
+                "--seed",
+                "--tries")
             .filter(spec.commandLine().getParseResult()::hasMatchedOption)
             .toList();
     if (!others.isEmpty()) {

@@ -244,8 +244,19 @@ class PlanConstraintsTest {
     assertTrue(
         fixed.err().contains("two memories take no fixed offsets, and tensor a has one"),
         fixed.err());
-    Outcome strategy = Outcome.of("plan", file(ALIGNED), "--memory=a=8,b=80", "--strategy=exact");
-    assertEquals(2, strategy.exitCode());
-    assertTrue(strategy.err().contains("--strategy does not go with --memory"), strategy.err());
+    for (String option :
+        List.of(
+            "--strategy=exact",
+            "--out=x",
+            "--order=size",
+            "--search=swaps",
+            "--seed=2",
+            "--tries=9")) {
+      Outcome outcome = Outcome.of("plan", file(ALIGNED), "--memory=a=8,b=80", option);
+      assertEquals(2, outcome.exitCode());
+      assertEquals(
+          "prmalloc: " + option.replaceAll("=.*", "") + " does not go with --memory\n",
+          outcome.err());
+    }
   }
 }
