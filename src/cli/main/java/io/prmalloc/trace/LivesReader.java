@@ -77,6 +77,7 @@ final class LivesReader {
   private boolean endIncluded;
   private CsvTable table;
   private long sum;
+  private long usesSum;
 
   private LivesReader(String file, List<String> needed) {
     this.file = file;
@@ -387,6 +388,11 @@ final class LivesReader {
     if (number < 0) {
       throw new IllegalArgumentException("uses " + number + " are negative; the least is 0");
     }
+    if (usesSum > Long.MAX_VALUE - number) {
+      throw new IllegalArgumentException(
+          "uses " + number + " take the sum of all uses over 2^63 - 1");
+    }
+    usesSum += number;
     uses.add(number);
   }
 

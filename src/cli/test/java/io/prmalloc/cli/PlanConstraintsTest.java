@@ -228,6 +228,15 @@ class PlanConstraintsTest {
         small.err());
   }
 
+  @Test
+  void shouldRefuseUsesWhoseSumIsTooLarge() throws IOException {
+    String file = file("id,lower,upper,size,uses\na,0,1,4,9223372036854775807\nb,0,1,4,1\n");
+    Outcome outcome = Outcome.of("plan", file, "--memory=fast=8,slow=8");
+    assertEquals(2, outcome.exitCode());
+    assertEquals(
+        "prmalloc: " + file + ":3: uses 1 take the sum of all uses over 2^63 - 1\n", outcome.err());
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"fast", "fast=1M", "a=1,b=2,c=3", "a=1,a=2", "a=x,b=2", "a=-1,b=2", "=1,b=2"})
