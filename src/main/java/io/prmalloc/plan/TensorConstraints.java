@@ -17,7 +17,8 @@ import java.util.OptionalLong;
  *     of two
  * @param offset where the tensor must lie, from 0, a multiple of {@code alignment}; empty if
  *     anywhere
- * @param hint where the tensor lies if that costs nothing, from 0; empty if there is no such place
+ * @param hint where planners try to place the tensor, from 0: it never makes a plan larger, and may
+ *     be missed even where it would cost nothing; empty if there is no such place
  * @param gaps when some of its bytes are not in use, sorted by first task on construction; no two
  *     share a task
  */

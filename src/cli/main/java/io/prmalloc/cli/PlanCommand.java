@@ -178,7 +178,7 @@ final class PlanCommand implements Callable<Integer> {
               watch,
               orders.read(strategies, progress));
       TerminalProgress.begin(bar, "reading");
-      TensorLifetimes tensors = input.read();
+      TensorLifetimes tensors = read();
       if ((out != null || page != null) && tensors.dimensions() > 1) {
         throw new IllegalArgumentException(
             (out != null ? "--out writes" : "--report draws")
@@ -194,6 +194,12 @@ final class PlanCommand implements Callable<Integer> {
         throw new IllegalArgumentException(tensors.name() + ": " + refused.getMessage(), refused);
       }
     }
+  }
+
+  private TensorLifetimes read() {
+    TensorLifetimes tensors = input.read();
+    Main.warn(spec, tensors.missedHints(alignment));
+    return tensors;
   }
 
   private int planMemories(CtrlC ctrlC) {
@@ -218,7 +224,7 @@ final class PlanCommand implements Callable<Integer> {
         PlanWatch watch = new PlanWatch(bar, ctrlC)) {
       PlanOptions options =
           new PlanOptions(alignment, Optional.ofNullable(timeout()), OptionalLong.empty(), watch);
-      TensorLifetimes tensors = input.read();
+      TensorLifetimes tensors = read();
       ctrlC.hold();
       TwoMemories plan;
       try {

@@ -38,7 +38,8 @@ import java.util.stream.Stream;
  * <pre>
  * alignment    what the offset is a multiple of; empty: 1
  * offset       where the tensor must lie; empty or -1: anywhere
- * hint         where it lies if that costs nothing; empty or -1: nowhere in particular
+ * hint         where it lies if a planner finds that possible without a larger plan; empty or -1:
+ *              nowhere in particular
  * gaps         times without use, parted by blanks: 2-8, or 2-8@0:4 if bytes [0, 4) stay in use;
  *              the second time is included where the end of a life is
  * uses         how many times a task reads or writes it

@@ -3,6 +3,7 @@ package io.prmalloc.trace;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.ShapedUsageRecord;
+import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.Graph;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -243,6 +245,38 @@ public final class TensorLifetimes {
       }
     }
     return Optional.empty();
+  }
+
+  /**
+   * Which hints no plan can keep, because they are no multiples of the alignment.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param alignment what all offsets are multiples of
+   * @return one sentence; empty if there are none
+   */
+  public Optional<String> missedHints(long alignment) {
+    List<Integer> missed =
+        IntStream.range(0, count())
+            .filter(
+                i -> {
+                  TensorConstraints constraints = records.get(i).constraints();
+                  long hint = constraints.hint().orElse(0);
+                  return hint % alignment != 0 || hint % constraints.alignment() != 0;
+                })
+            .boxed()
+            .toList();
+    return missed.stream()
+        .findFirst()
+        .map(
+            first ->
+                name
+                    + ": hint "
+                    + records.get(first).constraints().hint().orElseThrow()
+                    + " of tensor "
+                    + EventsReader.shorten(ids.get(first))
+                    + " is no multiple of the alignment and is passed over"
+                    + (missed.size() == 1 ? "" : ", and so are " + (missed.size() - 1) + " more"));
   }
 
   /** Shape and life of each tensor; empty if sizes are bytes. Threading: any thread. */

@@ -180,6 +180,28 @@ class PlanConstraintsTest {
         outcome.err());
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"--strategy=exact", "--memory=fast=64,slow=64"})
+  void shouldWarnOnceOfHintsThatNoPlanCanKeep(String option) throws IOException {
+    String table =
+        """
+        id,lower,upper,size,alignment,hint
+        a,0,1,4,,12
+        b,0,1,4,,16
+        c,0,1,4,16,24
+        d,0,1,4,,5
+        """;
+    Outcome outcome = Outcome.of("plan", file(table), option, "--alignment=8");
+    assertEquals(0, outcome.exitCode());
+    assertEquals(
+        "prmalloc: warning: "
+            + directory.resolve("in.csv")
+            + ": hint 12 of tensor a is no multiple of the alignment and is passed over, and so are 2"
+            + " more\n",
+        outcome.err());
+    assertEquals("", Outcome.of("plan", file("id,lower,upper,size,hint\na,0,1,4,3\n")).err());
+  }
+
   @Test
   void shouldPlanAgainWhatItWrote() throws IOException {
     Path out = directory.resolve("out.csv");

@@ -58,7 +58,9 @@ public final class ConstrainedPlacer {
   }
 
   /**
-   * Offsets of which as many tensors lie at their hints as is possible without a larger total.
+   * Offsets with tensors at their hints, without a larger total: all are placed anew in an order,
+   * or if that needs more, those are moved whose hint is free. Other ways are not tried, so a hint
+   * may be missed that would cost nothing.
    *
    * <p>Threading: any thread.
    *

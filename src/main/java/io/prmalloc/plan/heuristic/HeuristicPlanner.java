@@ -30,8 +30,8 @@ public final class HeuristicPlanner {
    * some seconds. An interrupt ends it with a {@link java.util.concurrent.CancellationException}.
    *
    * <p>Under constraints sizes count as they are, fixed tensors come first, and each of the others,
-   * in the order, goes into the smallest gap of all its tasks together; hints are kept where that
-   * does not make the plan larger.
+   * in the order, goes into the smallest gap of all its tasks together; hints are tried, and never
+   * make the plan larger.
    *
    * <p>Threading: any thread.
    *
