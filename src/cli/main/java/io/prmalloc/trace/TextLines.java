@@ -60,11 +60,10 @@ final class TextLines implements AutoCloseable {
    * How a text begins.
    *
    * @param number of the first line that is neither blank nor a comment
-   * @param text that line, or the first few thousand characters of it
+   * @param text that line, or the first {@link #MAX_LINE_BYTES} of it
    */
   record Start(long number, String text) {}
 
-  private static final int START_BYTES = 4096;
   private static final String BYTE_ORDER_MARK = "\uFEFF";
 
   /** What a comment begins with. */
@@ -115,15 +114,16 @@ final class TextLines implements AutoCloseable {
     try (InputStream in = new BufferedInputStream(source.open())) {
       skipByteOrderMark(in);
       long number = 1;
-      byte[] start = new byte[START_BYTES];
+      byte[] start = new byte[256];
       int length = 0;
       boolean comment = false;
       int next = in.read();
-      while (next >= 0 && length < START_BYTES && (next != '\n' || length == 0)) {
+      while (next >= 0 && length < MAX_LINE_BYTES && (next != '\n' || length == 0)) {
         comment = next != '\n' && (comment || (length == 0 && next == COMMENT));
         if (next == '\n') {
           number++;
         } else if (!comment && (length > 0 || !isBlank(next))) {
+          start = length < start.length ? start : Arrays.copyOf(start, 2 * length);
           start[length++] = (byte) next;
         }
         next = in.read();

@@ -86,15 +86,16 @@ public enum TraceFormat {
     }
     if (start.text().matches("[afr]([ \t].*)?")) {
       return EVENTS;
+    } else if (start.text().startsWith("{")) {
+      // Before tables: a document may be one long line, which is not to be split into columns.
+      String key = JsonReader.firstKey(path, JSON_KEYS);
+      return key != null && SNAPSHOT_KEYS.contains(key) ? SNAPSHOT : GRAPH;
     } else if (LivesReader.isHeader(start.text(), LivesReader.LIFETIMES_COLUMNS)) {
       return LIFETIMES;
     } else if (LivesReader.isHeader(start.text(), LivesReader.RECORDS_COLUMNS)) {
       return RECORDS;
     } else if (MallocTraceReader.isHeader(start.text())) {
       return MALLOC;
-    } else if (start.text().startsWith("{")) {
-      String key = JsonReader.firstKey(path, JSON_KEYS);
-      return key != null && SNAPSHOT_KEYS.contains(key) ? SNAPSHOT : GRAPH;
     }
     InputFile.checkReadable(path);
     throw TraceFormatException.atLine(

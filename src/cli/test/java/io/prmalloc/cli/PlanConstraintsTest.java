@@ -168,6 +168,24 @@ class PlanConstraintsTest {
         alignment.err());
   }
 
+  /** The columns that are needed, and gaps, stand behind thousands of bytes. */
+  @Test
+  void shouldReadAHeaderOfManyColumns() throws IOException {
+    int more = 1500;
+    StringBuilder header = new StringBuilder("id,lower,upper");
+    for (int i = 0; i < more; i++) {
+      header.append(",column").append(i);
+    }
+    String table = header + ",size,gaps\na,0,10" + ",".repeat(more) + ",8,2-8\n";
+
+    Outcome told = Outcome.of("plan", file(table), "--strategy=exact");
+    assertEquals(0, told.exitCode());
+    assertTrue(told.err().contains("are passed over: column0, column1"), told.err());
+    Outcome simulated = Outcome.of("simulate", file(table));
+    assertEquals(0, simulated.exitCode());
+    assertTrue(simulated.err().contains("only plan observes the columns gaps"), simulated.err());
+  }
+
   @Test
   void shouldWarnOnceOfUnknownColumns() throws IOException {
     Outcome outcome =

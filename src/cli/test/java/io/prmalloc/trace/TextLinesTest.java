@@ -73,7 +73,10 @@ class TextLinesTest {
     assertEquals(
         new TextLines.Start(10_001, "ab c"),
         TextLines.startOf(of(" \n".repeat(10_000) + " ".repeat(9000) + "ab c\nd")));
-    assertEquals(4096, TextLines.startOf(of("{" + "x".repeat(9000))).text().length());
+    assertEquals(9001, TextLines.startOf(of("{" + "x".repeat(9000) + "\nd")).text().length());
+    assertEquals(
+        TextLines.MAX_LINE_BYTES,
+        TextLines.startOf(of("x".repeat(2 * TextLines.MAX_LINE_BYTES))).text().length());
   }
 
   @Test
