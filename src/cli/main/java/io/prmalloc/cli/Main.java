@@ -95,6 +95,7 @@ public final class Main implements Callable<Integer> {
     return program
         .setOut(out)
         .setErr(err)
+        .setExpandAtFiles(false)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Main::badUsage)
         .setExecutionExceptionHandler(Main::failed)

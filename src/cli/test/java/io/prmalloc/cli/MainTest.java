@@ -114,6 +114,16 @@ class MainTest {
   }
 
   @Test
+  void shouldTakeNoArgumentsFromAFile() throws IOException {
+    Path file = Files.writeString(directory.resolve("arguments"), "sample:mobilenet --steps=1\n");
+
+    Outcome outcome = run("learn", "@" + file);
+
+    assertEquals(2, outcome.exitCode());
+    assertEquals("", outcome.out);
+  }
+
+  @Test
   void shouldPrintTheReferencesPlanWhenLearningWithJson() throws IOException {
     Path events = SharedData.path("events/nested.ev");
 
