@@ -157,9 +157,10 @@ public final class Main implements Callable<Integer> {
     return e.getMessage();
   }
 
-  /** One line, whatever the message holds. */
+  /** One line of plain characters, whatever the message holds. */
   static void complain(CommandLine command, String message) {
-    command.getErr().println("prmalloc: " + message.strip().replaceAll("\\s*\\R\\s*", " "));
+    String line = message.strip().replaceAll("\\s*\\R\\s*", " ");
+    command.getErr().println("prmalloc: " + line.replaceAll("\\p{Cntrl}", "?"));
   }
 
   /** Says on standard error if the input is not all there was. */

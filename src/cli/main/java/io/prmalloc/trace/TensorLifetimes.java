@@ -203,6 +203,18 @@ public final class TensorLifetimes {
     return name;
   }
 
+  /**
+   * The id of a tensor as messages show it: a long one is cut, and control characters, which a
+   * terminal would obey, are replaced.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IndexOutOfBoundsException if there is no such tensor
+   */
+  public String shownId(int tensor) {
+    return EventsReader.shorten(ids.get(tensor));
+  }
+
   /** How many tensors there are, from 0. Threading: any thread. */
   public int count() {
     return records.size();
@@ -240,8 +252,7 @@ public final class TensorLifetimes {
     for (int i = 0; i < count(); i++) {
       Optional<String> obligation = records.get(i).constraints().obligation();
       if (obligation.isPresent()) {
-        return Optional.of(
-            "tensor " + EventsReader.shorten(ids.get(i)) + " has " + obligation.get());
+        return Optional.of("tensor " + shownId(i) + " has " + obligation.get());
       }
     }
     return Optional.empty();
@@ -274,7 +285,7 @@ public final class TensorLifetimes {
                     + ": hint "
                     + records.get(first).constraints().hint().orElseThrow()
                     + " of tensor "
-                    + EventsReader.shorten(ids.get(first))
+                    + shownId(first)
                     + " is no multiple of the alignment and is passed over"
                     + (missed.size() == 1 ? "" : ", and so are " + (missed.size() - 1) + " more"));
   }

@@ -186,6 +186,14 @@ class PlanConstraintsTest {
     assertTrue(simulated.err().contains("only plan observes the columns gaps"), simulated.err());
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"--alignment=64", "--capacity=2", "--memory=fast=8,slow=8"})
+  void shouldShowNoControlCharactersOfAnId(String option) throws IOException {
+    String file = file("id,lower,upper,size,offset\na\u001b[31m,0,1,4,4\n");
+    Outcome outcome = Outcome.of("plan", file, option);
+    assertTrue(outcome.err().contains("tensor a?[31m "), outcome.err());
+  }
+
   @Test
   void shouldWarnOnceOfUnknownColumns() throws IOException {
     Outcome outcome =

@@ -101,7 +101,7 @@ public sealed interface Plan {
 
     @Override
     public Optional<String> fault(TensorLifetimes tensors) {
-      return PlanValidator.fault(tensors.records(), assignment, tensors.ids()::get);
+      return PlanValidator.fault(tensors.records(), assignment, tensors::shownId);
     }
 
     @Override

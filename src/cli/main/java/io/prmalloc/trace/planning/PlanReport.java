@@ -76,7 +76,7 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
       if (offset.isPresent()
           && offset.getAsLong() + tensors.records().get(i).sizeBytes() > capacity) {
         return "; infeasible: tensor "
-            + tensors.ids().get(i)
+            + tensors.shownId(i)
             + " is fixed at offset "
             + offset.getAsLong()
             + " and ends at "

@@ -91,7 +91,7 @@ public final class Planning {
         throw new IllegalArgumentException(
             tensors.name()
                 + ": tensor "
-                + tensors.ids().get(i)
+                + tensors.shownId(i)
                 + " is fixed at offset "
                 + offset
                 + ", no multiple of the alignment "

@@ -89,7 +89,7 @@ public final class TwoMemories {
     for (int i = 0; i < tensors.count(); i++) {
       if (tensors.records().get(i).constraints().offset().isPresent()) {
         throw new IllegalArgumentException(
-            "two memories take no fixed offsets, and tensor " + tensors.ids().get(i) + " has one");
+            "two memories take no fixed offsets, and tensor " + tensors.shownId(i) + " has one");
       }
     }
     List<Integer> fast = choose(tensors, memories.get(0).bytes(), options);
@@ -153,10 +153,7 @@ public final class TwoMemories {
                 .best()
                 .assignment();
     return new Part(
-        memory,
-        some,
-        plan,
-        PlanValidator.fault(records, plan, i -> tensors.ids().get(some.get(i))));
+        memory, some, plan, PlanValidator.fault(records, plan, i -> tensors.shownId(some.get(i))));
   }
 
   private static List<TensorUsageRecord> records(TensorLifetimes tensors, List<Integer> some) {
