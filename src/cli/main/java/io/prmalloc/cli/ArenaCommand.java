@@ -96,9 +96,8 @@ final class ArenaCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (alignment != null) {
-      options(alignment);
-    }
+    // What is wrong with them is told before the graph is read.
+    options(alignment == null ? 1 : alignment);
     String text;
     try (TerminalProgress bar = TerminalProgress.create()) {
       TerminalProgress.begin(bar, "reading");

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
@@ -20,6 +21,7 @@ import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The program {@code prmalloc}.
@@ -96,10 +98,19 @@ public final class Main implements Callable<Integer> {
         .setOut(out)
         .setErr(err)
         .setExpandAtFiles(false)
+        .registerConverter(Path.class, Main::path)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Main::badUsage)
         .setExecutionExceptionHandler(Main::failed)
         .execute(args);
+  }
+
+  /** An empty word would be the current directory. */
+  private static Path path(String word) {
+    if (word.isEmpty()) {
+      throw new TypeConversionException("the path is empty");
+    }
+    return Path.of(word);
   }
 
   /**

@@ -289,6 +289,7 @@ final class PlanCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           "timeout " + timeoutSeconds + " is not more than 0 and at most 1e9 seconds");
     }
-    return Duration.ofNanos((long) (timeoutSeconds * 1e9));
+    // Rounded up: none is 0.
+    return Duration.ofNanos((long) Math.ceil(timeoutSeconds * 1e9));
   }
 }

@@ -34,6 +34,17 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
   private static final String SAMPLE = "sample:";
   private static final int MARK_LENGTH = 8;
 
+  /**
+   * Threading: any thread.
+   *
+   * @throws IllegalArgumentException if the path is empty, which would be the current directory
+   */
+  public GraphInput {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException("the input is an empty path");
+    }
+  }
+
   /** An input whose shapes are taken from the file. Threading: any thread. */
   public GraphInput(String text, Integer subgraph) {
     this(text, subgraph, Map.of());

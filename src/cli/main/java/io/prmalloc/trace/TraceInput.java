@@ -27,6 +27,17 @@ public record TraceInput(
   private static final String SAMPLE = "sample:";
 
   /**
+   * Threading: any thread.
+   *
+   * @throws IllegalArgumentException if the path is empty, which would be the current directory
+   */
+  public TraceInput {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException("the input is an empty path");
+    }
+  }
+
+  /**
    * An input that is no snapshot, or one of a single device, and leaves no shape open.
    *
    * <p>Threading: any thread.

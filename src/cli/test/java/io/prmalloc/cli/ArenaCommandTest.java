@@ -323,6 +323,7 @@ class ArenaCommandTest {
         "--alignment 3|tensorAlignment: alignment 3 is not a power of two from 1 to 1073741824",
         "--alignment 0|tensorAlignment: alignment 0 is not a power of two from 1 to 1073741824",
         "--alignment 128|tensorAlignment 128 exceeds arenaAlignment 64",
+        "--arena-alignment 3|arenaAlignment: alignment 3 is not a power of two from 1 to 1073741824",
         "--arena-alignment 24|arenaAlignment: alignment 24 is not a power of two from 1 to"
             + " 1073741824",
         "--alignment x|Invalid value for option '--alignment': 'x' is not a long (see `prmalloc"

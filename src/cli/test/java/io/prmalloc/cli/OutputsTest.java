@@ -42,6 +42,33 @@ class OutputsTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "plan sample:mobilenet --out",
+        "plan sample:mobilenet --report",
+        "convert sample:mobilenet --to events --out",
+        "replay sample:mobilenet --keep-plan",
+        "replay sample:mobilenet --plan",
+        "swap sample:mobilenet --report",
+      })
+  void shouldRefuseAnEmptyPath(String words) {
+    Outcome outcome = Outcome.of((words + " ").split(" ", -1));
+
+    assertEquals(2, outcome.exitCode());
+    assertTrue(outcome.err().contains("'" + words.replaceAll(".* ", "")), outcome.err());
+    assertTrue(outcome.err().contains("the path is empty"), outcome.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"plan", "arena", "simulate", "replay", "swap"})
+  void shouldRefuseAnEmptyInput(String command) {
+    Outcome outcome = Outcome.of(command, "");
+
+    assertEquals(2, outcome.exitCode());
+    assertEquals("prmalloc: the input is an empty path\n", outcome.err());
+  }
+
   /** Before the input, which is not there, is missed. */
   @ParameterizedTest
   @CsvSource(

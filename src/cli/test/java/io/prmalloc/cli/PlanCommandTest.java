@@ -234,6 +234,17 @@ class PlanCommandTest {
   }
 
   @Test
+  void shouldTakeATimeoutOfLessThanANanosecond() throws IOException {
+    Path input = file("chain.csv", CHAIN);
+
+    Outcome outcome =
+        Outcome.of("plan", input.toString(), "--strategy=exact", "--timeout=1e-12", "--json");
+
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+  }
+
+  @Test
   void shouldSkipWhatIsTooLargeUnlessItIsNamed() throws IOException {
     StringBuilder text = new StringBuilder("id,lower,upper,size\n");
     for (int i = 0; i < 2001; i++) {
