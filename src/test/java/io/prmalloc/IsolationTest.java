@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Isolation.Fill;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import java.nio.ByteBuffer;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
@@ -33,7 +34,7 @@ class IsolationTest {
     private int freed;
 
     Counted(MemoryRegion region, Isolation isolation) {
-      super(region, 100, CAPACITY, isolation);
+      super(region, 100, CAPACITY, BlockIsolation.of(isolation));
     }
 
     @Override
@@ -172,7 +173,7 @@ class IsolationTest {
     // have it. Seen from inside onFreed, which comes after the filling.
     boolean[] freeBefore = new boolean[1];
     Block block =
-        new Block(region, 100, CAPACITY, Isolation.NONE.withFill(Fill.ZERO)) {
+        new Block(region, 100, CAPACITY, BlockIsolation.of(Isolation.NONE.withFill(Fill.ZERO))) {
           @Override
           protected int onFreed() {
             freeBefore[0] = isFree() && at(5) == 0;

@@ -71,9 +71,9 @@ final class RawAddresses {
   private long openPooled(PooledBlock block, int bytes, int header) {
     long extent = Block.extentOf(bytes, header);
     boolean likeBefore = block.extent() == extent;
-    block.openRaw(bytes, header);
     boolean opened = false;
     try {
+      block.openRaw(bytes, header);
       long address = addressBehindHeader(block, bytes, header, likeBefore);
       opened = true;
       return address;

@@ -9,6 +9,7 @@ import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.AllocationLog;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.Requests;
@@ -144,13 +145,14 @@ public final class TensorPoolAllocator implements Allocator {
     Executor arenaExecutor = users != null ? users : ownArenaExecutor;
     this.planner = builder.makePlanner(planExecutor);
     this.retired = new DrainingPlans(lifecycle, arenaExecutor);
-    this.outside = new LiveHeap(memory, builder.isolation(), directory, this::released);
+    BlockIsolation isolation = BlockIsolation.of(builder.isolation());
+    this.outside = new LiveHeap(memory, isolation, directory, this::released);
     SubAllocator source = new SourceBesideHeap(memory, outside, false);
     this.watch = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
     this.small =
         new SmallBlocks(
             new SourceBesideHeap(memory, outside, true),
-            builder.isolation(),
+            isolation,
             directory,
             outside::noteReserved);
     this.fronts = small.fronts();
@@ -642,7 +644,12 @@ public final class TensorPoolAllocator implements Allocator {
    * Gives every byte back to the system although some may be in use. Handles that are still open
    * are closed from then on; the use of a buffer or an address from this pool is undefined.
    *
-   * <p>Threading: any thread, after the last use of the memory.
+   * <p>Handles may be requested and closed at the same time: each call works or throws {@link
+   * IllegalStateException}, with isolation too. This method waits for blocks that are being filled
+   * or checked. That does not hold for raw addresses, in front of which {@link #allocateRaw} writes
+   * a header that {@link #deallocateRaw} reads.
+   *
+   * <p>Threading: any thread, after the last use of the memory and the last call by raw addresses.
    *
    * @throws IllegalStateException if an engine outside of Java uses some; nothing has changed then
    */
@@ -654,6 +661,8 @@ public final class TensorPoolAllocator implements Allocator {
       }
       if (!closed) {
         watch.stillInUse();
+        // All blocks of the pool have the heap's isolation.
+        outside.isolation().close();
         outside.closeForcibly();
       }
       release();

@@ -1,8 +1,8 @@
 package io.prmalloc.internal.arena;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.freelist.PooledBlock;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -32,7 +32,7 @@ public final class Arena {
   public static final class Layout {
     private final long regionLimitBytes;
     private final long regionAlignment;
-    private final Isolation isolation;
+    private final BlockIsolation isolation;
     private final List<Long> regionBytes = new ArrayList<>();
     private final List<Long> regionAlignments = new ArrayList<>();
 
@@ -41,19 +41,19 @@ public final class Arena {
      * @param regionAlignment a power of two that every region's address is to be a multiple of
      */
     public Layout(long regionLimitBytes, long regionAlignment) {
-      this(regionLimitBytes, regionAlignment, Isolation.NONE);
+      this(regionLimitBytes, regionAlignment, BlockIsolation.NONE);
     }
 
     /**
      * @param isolation of the blocks that the chunks will be
      */
-    public Layout(long regionLimitBytes, long regionAlignment, Isolation isolation) {
+    public Layout(long regionLimitBytes, long regionAlignment, BlockIsolation isolation) {
       this.regionLimitBytes = Math.min(regionLimitBytes, MAX_CHUNK_BYTES);
       this.regionAlignment = regionAlignment;
       this.isolation = isolation;
     }
 
-    Isolation isolation() {
+    BlockIsolation isolation() {
       return isolation;
     }
 
@@ -114,7 +114,7 @@ public final class Arena {
   }
 
   private final SubAllocator source;
-  private final Isolation isolation;
+  private final BlockIsolation isolation;
   private final List<Long> regionBytes;
   private final List<Long> regionAlignments;
 
@@ -316,7 +316,7 @@ public final class Arena {
   }
 
   /** How its blocks are isolated. */
-  Isolation isolation() {
+  BlockIsolation isolation() {
     return isolation;
   }
 

@@ -1,7 +1,7 @@
 package io.prmalloc.internal.arena;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.freelist.PooledBlock;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -37,7 +37,7 @@ final class GrownBlocks {
    *
    * @throws io.prmalloc.OutOfNativeMemoryException if it is not available
    */
-  static Grown reserve(Buffer like, SubAllocator source, Isolation isolation) {
+  static Grown reserve(Buffer like, SubAllocator source, BlockIsolation isolation) {
     Arena.Layout layout = new Arena.Layout(like.strideBytes(), 1, isolation);
     Arena.Place[] place = {layout.place(like.strideBytes(), like.alignment())};
     Arena arena = Arena.reserve(source, layout, region -> {});

@@ -1,7 +1,6 @@
 package io.prmalloc.internal.block;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.os.AgronaAccess;
 import java.lang.invoke.MethodHandles;
@@ -166,8 +165,8 @@ public abstract class Block extends CacheLinePadding {
   @SuppressWarnings("UnusedVariable") // through UNSAFE_VIEW
   private UnsafeBuffer unsafeView;
 
-  /** Null for none. */
-  private final Isolation isolation;
+  /** Null for none. Shared by the blocks of an allocator. */
+  private final BlockIsolation isolation;
 
   /** Null for a block that any thread takes. */
   private final Confinement confinement;
@@ -180,10 +179,10 @@ public abstract class Block extends CacheLinePadding {
    * @param region where it lies; null for none yet, and then the block is to be claimed at once and
    *     {@link #attach} says later where
    * @param offset of its first byte in the region
-   * @param capacityBytes how many bytes it has, those for {@link Isolation#roomBytes} included
+   * @param capacityBytes how many bytes it has, those for {@link BlockIsolation#roomBytes} included
    * @param isolation of its uses from each other
    */
-  protected Block(MemoryRegion region, long offset, long capacityBytes, Isolation isolation) {
+  protected Block(MemoryRegion region, long offset, long capacityBytes, BlockIsolation isolation) {
     this(region, offset, capacityBytes, null, isolation);
   }
 
@@ -201,7 +200,7 @@ public abstract class Block extends CacheLinePadding {
       long offset,
       long capacityBytes,
       Confinement confinement,
-      Isolation isolation) {
+      BlockIsolation isolation) {
     this.state = confinement != null && isolation.isNone() ? CONFINED : 0;
     this.offset = Math.toIntExact(offset);
     this.capacityBytes = Math.toIntExact(capacityBytes);
@@ -216,7 +215,7 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: the maker publishes the block safely.
    */
-  protected Block(MemoryRegion region, Isolation isolation) {
+  protected Block(MemoryRegion region, BlockIsolation isolation) {
     this.region = region;
     this.capacityBytes = (int) Math.min(region.sizeBytes(), MOST_SEEN_BYTES);
     this.view = region.buffer();
@@ -225,12 +224,12 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /** A free block that lies nowhere yet, and is not confined. */
-  Block(Isolation isolation) {
+  Block(BlockIsolation isolation) {
     this.isolation = orNull(isolation);
     this.confinement = null;
   }
 
-  private static Isolation orNull(Isolation isolation) {
+  private static BlockIsolation orNull(BlockIsolation isolation) {
     return isolation.isNone() ? null : isolation;
   }
 

@@ -230,9 +230,9 @@ public final class HeaderDescriptor {
    * @return the user's address
    */
   public static long openUnpooled(Block block, long bytes, int header) {
-    block.openRaw(bytes, header);
     boolean opened = false;
     try {
+      block.openRaw(bytes, header);
       ByteBuffer memory = block.region().buffer();
       long start = block.startAddress();
       writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);

@@ -1,7 +1,6 @@
 package io.prmalloc.internal.block;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 
 /**
@@ -46,7 +45,7 @@ public final class HeapBlock extends Block {
    *
    * @param ticket any object of the owner's
    */
-  public HeapBlock(MemoryRegion region, Isolation isolation, Owner owner, Object ticket) {
+  public HeapBlock(MemoryRegion region, BlockIsolation isolation, Owner owner, Object ticket) {
     super(region, isolation);
     this.owner = owner;
     this.ticket = ticket;
@@ -59,13 +58,13 @@ public final class HeapBlock extends Block {
    *
    * @param isolation of its uses from each other
    */
-  public HeapBlock(Isolation isolation, Owner owner) {
+  public HeapBlock(BlockIsolation isolation, Owner owner) {
     super(isolation);
     this.owner = owner;
   }
 
   private HeapBlock(Block inner, Owner owner, Object ticket) {
-    super(inner.region(), inner.offset(), inner.capacityBytes(), Isolation.NONE);
+    super(inner.region(), inner.offset(), inner.capacityBytes(), BlockIsolation.NONE);
     this.largeBytes = inner instanceof HeapBlock heap ? heap.largeBytes : 0;
     this.owner = owner;
     this.ticket = ticket;
@@ -88,7 +87,7 @@ public final class HeapBlock extends Block {
    *
    * @param region where it lies
    * @param offset of its first byte in the region, from 0
-   * @param capacityBytes how many bytes it has, those for {@link Isolation#roomBytes} included
+   * @param capacityBytes how many bytes it has, those for {@link BlockIsolation#roomBytes} included
    * @param startAddress of its first byte, 0 if addresses were not asked for yet
    * @param itsContainer what the owner has the memory in, or null
    * @param itsTicket another object of the owner's, or null

@@ -3,12 +3,12 @@ package io.prmalloc.internal.extent;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Chunk;
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.Requests;
@@ -113,7 +113,7 @@ public final class LiveHeap implements Retirable {
   private static final int MOST_SHARDS = 16;
 
   private final SubAllocator source;
-  private final Isolation isolation;
+  private final BlockIsolation isolation;
   private final ReleaseListener listener;
   private final AddressDirectory directory;
   private final Stripes stripes = Stripes.perProcessor(2, LEAST_SHARDS, MOST_SHARDS);
@@ -159,7 +159,7 @@ public final class LiveHeap implements Retirable {
    */
   public LiveHeap(
       SubAllocator source,
-      Isolation isolation,
+      BlockIsolation isolation,
       AddressDirectory directory,
       ReleaseListener listener) {
     this.source = source;
@@ -184,7 +184,7 @@ public final class LiveHeap implements Retirable {
   }
 
   /** How the blocks are isolated. */
-  public Isolation isolation() {
+  public BlockIsolation isolation() {
     return isolation;
   }
 
@@ -255,7 +255,7 @@ public final class LiveHeap implements Retirable {
   /** A region for one request. */
   private HeapBlock takeOwn(Request request) {
     boolean large = Requests.isLarge(request.capacity());
-    HeapBlock block = new HeapBlock(large ? Isolation.NONE : isolation, this::released);
+    HeapBlock block = new HeapBlock(large ? BlockIsolation.NONE : isolation, this::released);
     MemoryRegion memory = reserve(request.alignment(), request.capacity(), request.capacity());
     boolean kept = false;
     HeapShard first = shards[0];

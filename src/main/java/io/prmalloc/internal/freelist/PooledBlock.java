@@ -1,8 +1,8 @@
 package io.prmalloc.internal.freelist;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.Observation;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.TolerantObserver;
@@ -45,14 +45,15 @@ public final class PooledBlock extends Block {
    *
    * @param region where it lies; null if it has no memory yet, and then it is to be claimed at once
    */
-  public PooledBlock(MemoryRegion region, long offset, long bytes, Isolation isolation, int bin) {
+  public PooledBlock(
+      MemoryRegion region, long offset, long bytes, BlockIsolation isolation, int bin) {
     super(region, offset, bytes, isolation);
     this.bin = bin;
   }
 
   /** A slot of a slab. */
   public static PooledBlock slot(
-      MemoryRegion region, long offset, long bytes, Isolation isolation) {
+      MemoryRegion region, long offset, long bytes, BlockIsolation isolation) {
     return new PooledBlock(region, offset, bytes, isolation, -1);
   }
 

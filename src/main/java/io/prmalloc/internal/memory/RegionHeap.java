@@ -2,11 +2,11 @@ package io.prmalloc.internal.memory;
 
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Chunk;
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.jfr.FlightEvents;
@@ -35,7 +35,7 @@ public final class RegionHeap {
   }
 
   private final DeferredFreeSubAllocator source;
-  private final Isolation isolation;
+  private final BlockIsolation isolation;
   private final ReleaseListener listener;
 
   private final Object lock = new Object();
@@ -58,7 +58,7 @@ public final class RegionHeap {
    * @param listener told of every block with a ticket that comes back
    */
   public RegionHeap(SubAllocator source, ReleaseListener listener) {
-    this(source, Isolation.NONE, listener);
+    this(source, BlockIsolation.NONE, listener);
   }
 
   /**
@@ -68,14 +68,14 @@ public final class RegionHeap {
    * @param isolation of the blocks; room for it is added to what is asked for
    * @param listener told of every block with a ticket that comes back
    */
-  public RegionHeap(SubAllocator source, Isolation isolation, ReleaseListener listener) {
+  public RegionHeap(SubAllocator source, BlockIsolation isolation, ReleaseListener listener) {
     this.source = new DeferredFreeSubAllocator(source);
     this.isolation = isolation;
     this.listener = listener;
   }
 
   /** How the blocks are isolated. Threading: any thread. */
-  public Isolation isolation() {
+  public BlockIsolation isolation() {
     return isolation;
   }
 
@@ -103,7 +103,7 @@ public final class RegionHeap {
       FlightEvents.outsideAllocation(start, bytes, alignment);
       boolean large = Requests.isLarge(capacity);
       HeapBlock block =
-          new HeapBlock(region, large ? Isolation.NONE : isolation, this::giveBack, ticket);
+          new HeapBlock(region, large ? BlockIsolation.NONE : isolation, this::giveBack, ticket);
       if (large) {
         block.beginLarge(bytes);
       }
@@ -351,6 +351,7 @@ public final class RegionHeap {
         live.add(block);
       }
     }
+    isolation.close();
     for (HeapBlock block : live) {
       if (block.revoke()) {
         giveBack(block);

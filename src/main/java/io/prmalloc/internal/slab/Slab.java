@@ -1,8 +1,8 @@
 package io.prmalloc.internal.slab;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -27,7 +27,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
   /** One by {@link #slotBytes}, rounded up, as so many parts of 2^{@link #RECIPROCAL_SHIFT}. */
   private final long reciprocal;
 
-  private final Isolation isolation;
+  private final BlockIsolation isolation;
 
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
@@ -43,7 +43,7 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
       MemoryRegion region,
       int slotBytes,
       int slots,
-      Isolation isolation,
+      BlockIsolation isolation,
       Stripes stripes) {
     super(slots, stripes);
     this.isolation = isolation;

@@ -1,10 +1,10 @@
 package io.prmalloc.internal.slab;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
@@ -91,7 +91,7 @@ final class SlabClass implements Retirable {
 
   private final SubAllocator source;
   private final AddressDirectory directory;
-  private final Isolation isolation;
+  private final BlockIsolation isolation;
   private final Runnable grown;
 
   private final Stripes stripes;
@@ -122,7 +122,7 @@ final class SlabClass implements Retirable {
       int sizeClass,
       SlabFronts fronts,
       SubAllocator source,
-      Isolation isolation,
+      BlockIsolation isolation,
       AddressDirectory directory,
       Runnable grown) {
     this.grown = grown;

@@ -1,8 +1,8 @@
 package io.prmalloc.internal.slab;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
@@ -38,7 +38,7 @@ public final class SmallBlocks implements Retirable {
    * @param grown told after every slab that is taken from the source
    */
   public SmallBlocks(
-      SubAllocator source, Isolation isolation, AddressDirectory directory, Runnable grown) {
+      SubAllocator source, BlockIsolation isolation, AddressDirectory directory, Runnable grown) {
     this.roomBytes = isolation.roomBytes();
     for (int i = 0; i < classes.length; i++) {
       classes[i] = new SlabClass(i, fronts, source, isolation, directory, grown);

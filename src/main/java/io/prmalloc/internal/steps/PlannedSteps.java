@@ -1,8 +1,8 @@
 package io.prmalloc.internal.steps;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.StepMemory;
@@ -247,7 +247,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     return source;
   }
 
-  Isolation isolation() {
+  BlockIsolation isolation() {
     return outside.isolation();
   }
 

@@ -1,11 +1,11 @@
 package io.prmalloc.internal.steps;
 
 import io.prmalloc.Chunk;
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressTable;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.StepMemory;
@@ -87,7 +87,7 @@ public final class StepArena extends StepMemory implements Retirable {
     private long id;
 
     PlannedBlock(
-        MemoryRegion region, long offset, long bytes, StepArena arena, Isolation isolation) {
+        MemoryRegion region, long offset, long bytes, StepArena arena, BlockIsolation isolation) {
       super(region, offset, bytes, arena, isolation);
     }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -30,7 +29,7 @@ class AddressDirectoryTest {
 
     TestSpan(MemoryRegion region) {
       this.region = region;
-      this.block = new PooledBlock(region, 0, region.sizeBytes(), Isolation.NONE, 0);
+      this.block = new PooledBlock(region, 0, region.sizeBytes(), BlockIsolation.NONE, 0);
     }
 
     @Override

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import java.util.SplittableRandom;
@@ -31,7 +30,7 @@ class AddressTableTest {
 
   private static final class Placed extends Block {
     Placed(MemoryRegion region, int place) {
-      super(region, place * 64L, 64, Isolation.NONE);
+      super(region, place * 64L, 64, BlockIsolation.NONE);
     }
 
     @Override

@@ -21,11 +21,11 @@ class BlockTest {
   private final MemoryRegion region = source.alloc(64, 1000);
   private int recycled;
 
-  private final Block block = new Counted(100, 500, null, Isolation.NONE);
+  private final Block block = new Counted(100, 500, null, BlockIsolation.NONE);
 
   /** Counts how often it is put back, and leaves nothing to settle. */
   private final class Counted extends Block {
-    Counted(long offset, long bytes, Confinement confinement, Isolation isolation) {
+    Counted(long offset, long bytes, Confinement confinement, BlockIsolation isolation) {
       super(BlockTest.this.region, offset, bytes, confinement, isolation);
     }
 
@@ -117,7 +117,7 @@ class BlockTest {
 
   @Test
   void shouldNotBeginWhileItHasNoMemory() {
-    Counted bare = new Counted(0, 500, null, Isolation.NONE);
+    Counted bare = new Counted(0, 500, null, BlockIsolation.NONE);
     assertTrue(bare.claim());
     bare.attach(null);
     assertEquals(0, bare.claimAndBegin(0));
@@ -217,13 +217,13 @@ class BlockTest {
     }
   }
 
-  private Block confined(Isolation isolation) {
+  private Block confined(BlockIsolation isolation) {
     return new Counted(0, 600, new Own(), isolation);
   }
 
   @Test
   void shouldCloseAsOwnerOnlyWhatIsConfinedAndOutAtThatAddress() {
-    Block own = confined(Isolation.NONE);
+    Block own = confined(BlockIsolation.NONE);
     assertFalse(own.closeAsOwner(own.startAddress()), "it is free");
     long address = own.openAsOwner(200);
     assertEquals(region.address(), address);
@@ -242,7 +242,7 @@ class BlockTest {
 
   @Test
   void shouldNotCloseAsOwnerWhatIsIsolated() {
-    Block isolated = confined(Isolation.NONE.withFill(Isolation.Fill.ZERO));
+    Block isolated = confined(BlockIsolation.of(Isolation.NONE.withFill(Isolation.Fill.ZERO)));
     long address = isolated.openAsOwner(200);
     assertFalse(isolated.closeAsOwner(address));
     assertTrue(isolated.isLive());
@@ -258,5 +258,24 @@ class BlockTest {
     try (Allocation handle = block.open(200)) {
       assertEquals(200, handle.byteBuffer().limit());
     }
+  }
+
+  @Test
+  void shouldFreeAnIsolatedBlockWithoutItsMemoryWhenIsolationIsClosed() {
+    BlockIsolation isolation =
+        BlockIsolation.of(Isolation.NONE.withFill(Isolation.Fill.POISON).withCanaries(true));
+    Block isolated = new Counted(0, 600, null, isolation);
+    Allocation handle = isolated.open(200);
+    Block other = new Counted(600, 300, null, isolation);
+    region.buffer().put(0, (byte) 1).put(200, (byte) 2);
+    isolation.close();
+    handle.close();
+    assertTrue(isolated.isFree());
+    assertEquals(1, recycled);
+    assertEquals(1, region.buffer().get(0), "it was filled");
+    assertThrows(IllegalStateException.class, () -> other.open(100));
+    assertThrows(IllegalStateException.class, () -> other.openRaw(100, 8));
+    assertEquals(0, region.buffer().get(700), "it has a canary");
+    assertEquals(2, recycled, "a request by handle gave its block back");
   }
 }

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
@@ -16,6 +15,7 @@ import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.os.OperatingSystem;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -40,7 +40,7 @@ class LiveHeapTest {
   private final List<Object> released = new ArrayList<>();
 
   private LiveHeap heapOf(SubAllocator source) {
-    return new LiveHeap(source, Isolation.NONE, new AddressDirectory(), released::add);
+    return new LiveHeap(source, BlockIsolation.NONE, new AddressDirectory(), released::add);
   }
 
   private static Allocation take(LiveHeap heap, long bytes) {

@@ -2,9 +2,9 @@ package io.prmalloc.internal.slab;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
@@ -38,14 +38,14 @@ public final class BlockStackRaces {
           SizeClasses.classOf(SLOT_BYTES, 64),
           new SlabFronts(new Stripes(1)),
           Buffers.source(),
-          Isolation.NONE,
+          BlockIsolation.NONE,
           new AddressDirectory(),
           () -> {});
 
   /** A slab whose front is open. */
   static Slab slab(int slots) {
     MemoryRegion region = Buffers.source().alloc(64, (long) slots * SLOT_BYTES);
-    Slab slab = new Slab(OWNER, region, SLOT_BYTES, slots, Isolation.NONE, new Stripes(1));
+    Slab slab = new Slab(OWNER, region, SLOT_BYTES, slots, BlockIsolation.NONE, new Stripes(1));
     slab.openFront();
     return slab;
   }

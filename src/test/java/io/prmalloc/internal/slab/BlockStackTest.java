@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
 import java.util.Arrays;
@@ -37,7 +37,8 @@ class BlockStackTest {
   }
 
   private PooledBlock block(int index) {
-    return new PooledBlock(region, (long) SLOT_BYTES * index, SLOT_BYTES, Isolation.NONE, index);
+    return new PooledBlock(
+        region, (long) SLOT_BYTES * index, SLOT_BYTES, BlockIsolation.NONE, index);
   }
 
   private BlockStack stack(int capacity) {

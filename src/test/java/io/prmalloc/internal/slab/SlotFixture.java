@@ -3,9 +3,9 @@ package io.prmalloc.internal.slab;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -24,7 +24,7 @@ abstract class SlotFixture {
   final SubAllocator source = SubAllocator.direct();
   final AtomicInteger grown = new AtomicInteger();
   final SmallBlocks small =
-      new SmallBlocks(source, Isolation.NONE, new AddressDirectory(), grown::incrementAndGet);
+      new SmallBlocks(source, BlockIsolation.NONE, new AddressDirectory(), grown::incrementAndGet);
   final Stripes stripes = small.fronts().stripes();
 
   @AfterEach

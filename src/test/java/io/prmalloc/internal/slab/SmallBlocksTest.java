@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.prmalloc.Isolation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
+import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
@@ -37,7 +37,7 @@ class SmallBlocksTest {
   private final AddressDirectory directory = new AddressDirectory();
   private final AtomicInteger grown = new AtomicInteger();
   private final SmallBlocks small =
-      new SmallBlocks(source, Isolation.NONE, directory, grown::incrementAndGet);
+      new SmallBlocks(source, BlockIsolation.NONE, directory, grown::incrementAndGet);
 
   @AfterEach
   void giveBack() {
@@ -164,7 +164,8 @@ class SmallBlocksTest {
   void shouldMakeASmallerSlabWhenALargerOneIsNotToBeHad() {
     long leastBytes = 32 * 8 * 1024;
     SubAllocator tight = SubAllocator.direct(7 * leastBytes);
-    SmallBlocks limited = new SmallBlocks(tight, Isolation.NONE, new AddressDirectory(), () -> {});
+    SmallBlocks limited =
+        new SmallBlocks(tight, BlockIsolation.NONE, new AddressDirectory(), () -> {});
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 5 * 32 + 64; i++) {
       out.add(take(limited, 8 * 1024, 64));
@@ -178,7 +179,8 @@ class SmallBlocksTest {
     assertEquals(0, tight.bytesReserved());
 
     SubAllocator tighter = SubAllocator.direct(6 * leastBytes);
-    SmallBlocks few = new SmallBlocks(tighter, Isolation.NONE, new AddressDirectory(), () -> {});
+    SmallBlocks few =
+        new SmallBlocks(tighter, BlockIsolation.NONE, new AddressDirectory(), () -> {});
     out.clear();
     for (int i = 0; i < 6 * 32; i++) {
       out.add(take(few, 8 * 1024, 64));
@@ -243,7 +245,8 @@ class SmallBlocksTest {
   @Test
   void shouldChangeNothingWhenASlabIsNotToBeHad() {
     SubAllocator tight = SubAllocator.direct(1 << 18);
-    SmallBlocks limited = new SmallBlocks(tight, Isolation.NONE, new AddressDirectory(), () -> {});
+    SmallBlocks limited =
+        new SmallBlocks(tight, BlockIsolation.NONE, new AddressDirectory(), () -> {});
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 32; i++) {
       out.add(take(limited, 8 * 1024, 64));
