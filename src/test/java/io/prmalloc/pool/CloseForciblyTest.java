@@ -135,6 +135,7 @@ class CloseForciblyTest {
             }
           });
       source.checkAndFree();
+      assertEquals(0, pool.stats().bytesInUse());
     }
   }
 

@@ -67,6 +67,13 @@ public abstract class Block extends CacheLinePadding {
    */
   static final long MOST_SEEN_BYTES = MemoryRegion.MAX_BYTES;
 
+  /**
+   * The state that is left of a use that was revoked. The thread that began the use may read it as
+   * the stamp of the handle that it makes next. So it has a bit that no common stamp has, and its
+   * close is told from others where that costs those nothing (see endOver).
+   */
+  private static final long REVOKED = CLAIMED | OBSERVED;
+
   private static final long NOT_FREE = CLAIMED | ALLOCATED | OBSERVED | ISOLATED;
 
   /** The bits that few stamps have beside the number of their use. */
@@ -360,8 +367,8 @@ public abstract class Block extends CacheLinePadding {
   }
 
   /**
-   * Ends the current use, if there is one, and leaves the block claimed: for an allocator that is
-   * closed by force. Handles on it are closed from then on.
+   * Ends the current use, if there is one, and leaves the block claimed for good: for an allocator
+   * that is closed by force. Handles on it are closed from then on.
    *
    * <p>Threading: any thread.
    *
@@ -369,8 +376,7 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean revoke() {
     long stamp = stamp();
-    return isAllocated(stamp)
-        && change(stamp, (useOf(stamp) << USE_SHIFT) | (stamp & CONFINED) | CLAIMED);
+    return isAllocated(stamp) && change(stamp, (useOf(stamp) << USE_SHIFT) | REVOKED);
   }
 
   /**
@@ -839,6 +845,10 @@ public abstract class Block extends CacheLinePadding {
 
   /** Ends a use after which the closer has work to do before the block is free. */
   private boolean endOver(long stamp) {
+    if (!isAllocated(stamp)) {
+      // The use was revoked before its handle was made.
+      return false;
+    }
     return (stamp & ISOLATED) == 0 ? endObserved(stamp) : endIsolated(stamp, NoInline.DEPTH);
   }
 

@@ -12,6 +12,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -277,5 +278,24 @@ class BlockTest {
     assertThrows(IllegalStateException.class, () -> other.openRaw(100, 8));
     assertEquals(0, region.buffer().get(700), "it has a canary");
     assertEquals(2, recycled, "a request by handle gave its block back");
+  }
+
+  @Test
+  void shouldRefuseToCloseAHandleWhenItsUseWasRevokedBeforeItWasMade() {
+    BlockIsolation canaries = BlockIsolation.of(Isolation.NONE.withCanaries(true));
+    Counted isolated = new Counted(0, 600, null, canaries);
+    Counted observed = new Counted(0, 600, null, BlockIsolation.NONE);
+    observed.observe();
+    for (Block each : List.of(block, isolated, observed, confined(BlockIsolation.NONE))) {
+      each.begin(200);
+      assertTrue(each.revoke());
+      Allocation handle = each.handle(200);
+      assertThrows(IllegalStateException.class, handle::close);
+      assertFalse(each.isLive());
+      assertFalse(each.isFree());
+      assertEquals(0, each.bytesInUse());
+      assertEquals(1, each.uses());
+    }
+    assertEquals(0, recycled);
   }
 }
