@@ -4,8 +4,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Lets Ctrl-C (and a polite kill) end a search instead of the program: the JVM's end is held up
- * until the best found is printed and written. The exit code still is that of the signal.
+ * Lets Ctrl-C (and a polite kill) end a search or a run instead of the program: the JVM's end is
+ * held up until what there is by then is printed and written. The exit code still is that of the
+ * signal.
  *
  * <p>Threading: any thread; closed by the one that prints.
  */

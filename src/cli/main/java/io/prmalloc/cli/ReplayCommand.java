@@ -37,6 +37,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.function.BiFunction;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,7 +66,9 @@ import picocli.CommandLine.Spec;
           + " is replayed once, as it was, with its threads and steps; with --steps or --threads"
           + " the whole of it is one step of a trace. In both cases each allocator has a process of"
           + " its own and is measured from its first step on, by a JIT that knows nothing yet; the"
-          + " pool plans in the background, as in a server."
+          + " pool plans in the background, as in a server.",
+      "",
+      "At Ctrl-C the run that goes on and those after it are skipped, and the runs so far printed."
     },
     footer = {
       "",
@@ -281,6 +285,13 @@ final class ReplayCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    // Held from the first run on until all is printed: Ctrl-C must not end the program before.
+    try (CtrlC ctrlC = new CtrlC()) {
+      return replay(ctrlC);
+    }
+  }
+
+  private Integer replay(CtrlC ctrlC) throws InterruptedException {
     ReplayOptions options =
         new ReplayOptions(
             steps == null ? ReplayOptions.DEFAULT.steps() : steps,
@@ -313,10 +324,10 @@ final class ReplayCommand implements Callable<Integer> {
               + " several INPUTs or a recording as it was");
     }
     if (varies.isPresent()) {
-      return vary(options);
+      return vary(options, ctrlC);
     }
     if (asItWas) {
-      return replayAsItWas(options);
+      return replayAsItWas(options, ctrlC);
     }
     Trace trace;
     try (TerminalProgress bar = TerminalProgress.create()) {
@@ -328,18 +339,64 @@ final class ReplayCommand implements Callable<Integer> {
       }
     }
     if (!shifts.isEmpty()) {
-      return shift(trace, options);
+      return shift(trace, options, ctrlC);
     }
     ReplayOptions bounded = bounded(options, List.of(trace));
     Replayer replayer = new Replayer(trace, bounded, settle());
-    List<ReplayRun> runs = new ArrayList<>();
-    for (ReplayAllocator allocator : chosen()) {
-      try (ReplayProgress progress = TerminalProgress.create()) {
-        runs.add(replayer.run(allocator, progress));
-      }
+    Runs<ReplayRun> runs =
+        new Runs<>(replayer::run, (a, why) -> ReplayRun.skipped(a, bounded, why));
+    ReplayReport report = new ReplayReport(input.input(), trace, bounded, runs.runAll(ctrlC));
+    return runs.print(json ? report.json() + "\n" : report.text(), report.failures());
+  }
+
+  /** Runs one allocator, and is told how that goes. */
+  @FunctionalInterface
+  private interface Run<R> {
+    R run(ReplayAllocator allocator, ReplayProgress progress) throws InterruptedException;
+  }
+
+  /** The runs of all chosen allocators, one after the other until Ctrl-C is pressed. */
+  private final class Runs<R> {
+    private final Run<R> each;
+    private final BiFunction<ReplayAllocator, String, R> skipped;
+    private String interrupted;
+    private boolean isOneOver;
+
+    /**
+     * @param skipped what stands for a run that is not tried to the end, and why it is not
+     */
+    Runs(Run<R> each, BiFunction<ReplayAllocator, String, R> skipped) {
+      this.each = each;
+      this.skipped = skipped;
     }
-    ReplayReport report = new ReplayReport(input.input(), trace, bounded, runs);
-    return print(json ? report.json() + "\n" : report.text(), report.failures());
+
+    List<R> runAll(CtrlC ctrlC) throws InterruptedException {
+      ctrlC.hold();
+      List<R> runs = new ArrayList<>();
+      for (ReplayAllocator allocator : chosen()) {
+        if (interrupted != null || ctrlC.isPressed()) {
+          runs.add(skipped.apply(allocator, allocator.label() + " did not begin"));
+          continue;
+        }
+        try (RunProgress progress = new RunProgress(TerminalProgress.create(), ctrlC)) {
+          runs.add(each.run(allocator, progress));
+          isOneOver = true;
+        } catch (CancellationException pressed) {
+          interrupted = allocator.label() + " was interrupted";
+          runs.add(skipped.apply(allocator, interrupted));
+        }
+      }
+      return runs;
+    }
+
+    /** Prints a report of the runs; nothing if none is over. */
+    int print(String text, List<String> failures) {
+      if (isOneOver) {
+        return ReplayCommand.this.print(text, failures);
+      }
+      Main.complain(spec.commandLine(), "interrupted before a run was over");
+      return Main.FAILED;
+    }
   }
 
   private void checkOutputs() {
@@ -364,7 +421,7 @@ final class ReplayCommand implements Callable<Integer> {
     return steps == null ? options.withSteps(ReplayOptions.defaultSteps(events)) : options;
   }
 
-  private Integer vary(ReplayOptions given) throws InterruptedException {
+  private Integer vary(ReplayOptions given, CtrlC ctrlC) throws InterruptedException {
     List<TraceInput> all = new ArrayList<>(List.of(input.trace()));
     more.forEach(text -> all.add(input.trace(text)));
     List<Trace> traces = new ArrayList<>();
@@ -379,17 +436,20 @@ final class ReplayCommand implements Callable<Integer> {
       writePage(traces.get(0));
     }
     List<String> names = all.stream().map(TraceInput::text).toList();
-    return replay(replayer, VaryingReport.of(names, traffic, options));
+    return replay(replayer, VaryingReport.of(names, traffic, options), options, ctrlC);
   }
 
-  private Integer replayAsItWas(ReplayOptions options) throws InterruptedException {
+  private Integer replayAsItWas(ReplayOptions options, CtrlC ctrlC) throws InterruptedException {
     warn(input.trace());
     RecordedTraffic traffic = RecordedTraffic.read(Path.of(input.input()));
     if (page != null && runHere == null) {
       writePage(input.trace().read());
     }
     return replay(
-        new RecordedReplayer(traffic, options), VaryingReport.of(input.input(), traffic, options));
+        new RecordedReplayer(traffic, options),
+        VaryingReport.of(input.input(), traffic, options),
+        options,
+        ctrlC);
   }
 
   private void warn(TraceInput read) {
@@ -399,7 +459,9 @@ final class ReplayCommand implements Callable<Integer> {
   }
 
   /** Each allocator in a process of its own; in the process of one, that. */
-  private Integer replay(ColdReplayer replayer, VaryingReport report) throws InterruptedException {
+  private Integer replay(
+      ColdReplayer replayer, VaryingReport report, ReplayOptions options, CtrlC ctrlC)
+      throws InterruptedException {
     if (runHere != null) {
       PrintWriter out = spec.commandLine().getOut();
       ReplayProcess.print(
@@ -408,12 +470,10 @@ final class ReplayCommand implements Callable<Integer> {
     }
     ReplayProcess process =
         new ReplayProcess(spec.root().commandLine().getParseResult().originalArgs());
-    for (ReplayAllocator allocator : chosen()) {
-      try (ReplayProgress progress = TerminalProgress.create()) {
-        report.add(process.run(allocator, progress));
-      }
-    }
-    return print(json ? report.json() + "\n" : report.text(), report.failures());
+    Runs<String> runs =
+        new Runs<>(process::run, (a, why) -> ReplayReport.json(ReplayRun.skipped(a, options, why)));
+    runs.runAll(ctrlC).forEach(report::add);
+    return runs.print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 
   private Duration settle() {
@@ -446,7 +506,7 @@ final class ReplayCommand implements Callable<Integer> {
     return Main.FAILED;
   }
 
-  private Integer shift(Trace first, ReplayOptions given) throws InterruptedException {
+  private Integer shift(Trace first, ReplayOptions given, CtrlC ctrlC) throws InterruptedException {
     List<Trace> traces = new ArrayList<>(List.of(first));
     List<String> inputs = new ArrayList<>(List.of(input.text()));
     for (ShiftArguments shift : shifts) {
@@ -456,13 +516,8 @@ final class ReplayCommand implements Callable<Integer> {
     ReplayOptions options = bounded(given, traces);
     Duration idle = Duration.ofNanos(Math.round(idleSeconds * 1e9));
     ShiftReplayer replayer = new ShiftReplayer(traces, options, idle);
-    List<ShiftRun> runs = new ArrayList<>();
-    for (ReplayAllocator allocator : chosen()) {
-      try (ReplayProgress progress = TerminalProgress.create()) {
-        runs.add(replayer.run(allocator, progress));
-      }
-    }
-    ShiftReport report = new ShiftReport(inputs, options, idle, runs);
-    return print(json ? report.json() + "\n" : report.text(), report.failures());
+    Runs<ShiftRun> runs = new Runs<>(replayer::run, ShiftRun::skipped);
+    ShiftReport report = new ShiftReport(inputs, options, idle, runs.runAll(ctrlC));
+    return runs.print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 }

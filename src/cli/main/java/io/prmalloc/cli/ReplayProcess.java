@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Runs one allocator of a replay in a JVM of its own: the same command with the same flags, told to
@@ -30,6 +32,9 @@ final class ReplayProcess {
   private static final String RUN = "run ";
   private static final String PRELOAD = "LD_PRELOAD";
   private static final String UNNAMED = "ALL-UNNAMED";
+
+  /** Of a JVM that SIGINT ends. */
+  private static final int SIGINT_EXIT_CODE = 130;
 
   /** The option that makes a process the child. */
   static final String RUN_HERE = "--run-here";
@@ -66,8 +71,10 @@ final class ReplayProcess {
   /**
    * Runs an allocator.
    *
-   * @param progress told of the way, or null
+   * @param progress told of the way
    * @return the run as JSON
+   * @throws CancellationException if the child ended without one because this process ends, or by
+   *     the signal of Ctrl-C, which a terminal sends to both
    * @throws IllegalStateException if the child ended without one; the message says what it said
    * @throws UncheckedIOException if there can be no child
    */
@@ -98,19 +105,28 @@ final class ReplayProcess {
       throws IOException, InterruptedException {
     Process child = builder.start();
     // The end of this process ends the child too.
-    Thread hook = new Thread(child::destroyForcibly, "replay-end");
-    Runtime.getRuntime().addShutdownHook(hook);
+    AtomicBoolean ending = new AtomicBoolean();
+    Runnable end =
+        () -> {
+          ending.set(true);
+          child.destroyForcibly();
+        };
+    Thread hook = new Thread(end, "replay-end");
+    addHook(hook, end);
     String run = null;
     try (BufferedReader out = child.inputReader(StandardCharsets.UTF_8)) {
       for (String line = out.readLine(); line != null; line = out.readLine()) {
         if (line.startsWith(RUN)) {
           run = line.substring(RUN.length());
-        } else if (line.startsWith(PROGRESS) && progress != null) {
+        } else if (line.startsWith(PROGRESS)) {
           String[] numbers = line.split(" ", -1);
           progress.update(allocator, Long.parseLong(numbers[1]), Long.parseLong(numbers[2]));
         }
       }
       int exitCode = child.waitFor();
+      if (run == null && (ending.get() || exitCode == SIGINT_EXIT_CODE)) {
+        throw new CancellationException(allocator.label() + " is cancelled");
+      }
       if (run == null) {
         throw new IllegalStateException(
             allocator.label() + ": its process ended with " + exitCode + lastLine(errors));
@@ -119,6 +135,14 @@ final class ReplayProcess {
     } finally {
       child.destroyForcibly();
       removeHook(hook);
+    }
+  }
+
+  private static void addHook(Thread hook, Runnable end) {
+    try {
+      Runtime.getRuntime().addShutdownHook(hook);
+    } catch (IllegalStateException atItsEnd) {
+      end.run();
     }
   }
 

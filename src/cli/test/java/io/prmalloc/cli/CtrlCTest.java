@@ -8,10 +8,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,11 +29,19 @@ class CtrlCTest {
 
   @TempDir private Path directory;
 
+  private static void assumeSignals() throws IOException {
+    assumeTrue(Files.isExecutable(Path.of("/bin/kill")), "there is no /bin/kill");
+    assumeFalse(isInterruptIgnored(), "SIGINT is ignored here, as in the background of a script");
+  }
+
+  private static void press(Process process) throws IOException, InterruptedException {
+    new ProcessBuilder("/bin/kill", "-INT", Long.toString(process.pid())).start().waitFor();
+  }
+
   /** A JVM that searches for a day is sent the signal that Ctrl-C sends. */
   @Test
   void shouldPrintAndWriteTheBestFoundWhenPressed() throws IOException, InterruptedException {
-    assumeTrue(Files.isExecutable(Path.of("/bin/kill")), "there is no /bin/kill");
-    assumeFalse(isInterruptIgnored(), "SIGINT is ignored here, as in the background of a script");
+    assumeSignals();
     Path input = Files.writeString(directory.resolve("lives.csv"), lives());
     Path out = directory.resolve("placed.csv");
     Path printed = directory.resolve("printed");
@@ -53,7 +67,7 @@ class CtrlCTest {
               .start();
       try {
         process.waitFor(seconds, TimeUnit.SECONDS);
-        new ProcessBuilder("/bin/kill", "-INT", Long.toString(process.pid())).start().waitFor();
+        press(process);
         exitCode = process.waitFor();
       } finally {
         process.destroyForcibly();
@@ -65,6 +79,139 @@ class CtrlCTest {
     JsonNode result = new ObjectMapper().readTree(printed.toFile()).get("results").get(0);
     assertTrue(result.get("valid").asBoolean());
     assertEquals(301, Files.readAllLines(out).size());
+  }
+
+  /** What is true of a replay that goes on. */
+  @FunctionalInterface
+  private interface Condition {
+    boolean holds(Process replay) throws IOException;
+  }
+
+  /** A run of steps without end, as far as a test is concerned. */
+  private Outcome pressWhen(Condition condition, String... words)
+      throws IOException, InterruptedException {
+    assumeSignals();
+    Path input = Files.writeString(directory.resolve("one.ev"), "a x 1000\nf x 0\n");
+    Path printed = directory.resolve("printed");
+    Path errors = directory.resolve("errors");
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                // What the jar's manifest says.
+                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "replay",
+                input.toString()));
+    command.addAll(List.of(words));
+    Process replay =
+        new ProcessBuilder(command)
+            .redirectOutput(printed.toFile())
+            .redirectError(errors.toFile())
+            .start();
+    try {
+      while (replay.isAlive() && !condition.holds(replay)) {
+        Thread.sleep(20);
+      }
+      press(replay);
+      int exitCode = replay.waitFor();
+      return new Outcome(exitCode, Files.readString(printed), Files.readString(errors));
+    } finally {
+      replay.descendants().forEach(ProcessHandle::destroyForcibly);
+      replay.destroyForcibly();
+    }
+  }
+
+  @Test
+  void shouldPrintTheRunsThatAreOverWhenPressed() throws IOException, InterruptedException {
+    Path kept = directory.resolve("kept.json");
+
+    // The pool's run is over when its plan is kept; a mapping for each tensor takes minutes.
+    Outcome outcome =
+        pressWhen(
+            replay -> Files.exists(kept),
+            "--steps=20000000",
+            "--settle=0",
+            "--allocator=pool,cpu,malloc",
+            "--memory=mmap",
+            "--keep-plan=" + kept,
+            "--json");
+
+    assertEquals("", outcome.err());
+    assertEquals(SIGINT_EXIT_CODE, outcome.exitCode());
+    JsonNode runs = new ObjectMapper().readTree(outcome.out()).get("runs");
+    assertEquals(20_000_000, runs.get(0).get("steps").asInt());
+    assertTrue(runs.get(0).has("nanosPerPair"), runs::toString);
+    assertEquals("cpu was interrupted", runs.get(1).get("skipped").asText());
+    assertEquals("malloc did not begin", runs.get(2).get("skipped").asText());
+  }
+
+  @Test
+  void shouldEndTheProcessThatMeasuresWhenPressed() throws IOException, InterruptedException {
+    AtomicReference<ProcessHandle> measuring = new AtomicReference<>();
+
+    Outcome outcome =
+        pressWhen(
+            replay -> {
+              replay
+                  .children()
+                  .filter(child -> Linux.commandLine(child).contains("--run-here=cpu"))
+                  .forEach(measuring::set);
+              return measuring.get() != null;
+            },
+            "--steps=20000000",
+            "--vary=1",
+            "--allocator=malloc,cpu",
+            "--memory=mmap");
+
+    assertEquals("", outcome.err());
+    assertEquals(SIGINT_EXIT_CODE, outcome.exitCode());
+    assertTrue(outcome.out().matches("(?s).*\nmalloc  +[0-9].*"), outcome.out());
+    assertTrue(outcome.out().endsWith("\nskipped: cpu was interrupted\n"), outcome.out());
+    measuring.get().onExit().join();
+  }
+
+  @Test
+  void shouldSayThatNoRunIsOverWhenPressedInTheFirst() throws IOException, InterruptedException {
+    Outcome outcome =
+        pressWhen(
+            replay -> Linux.threads(replay).contains("replay-0"),
+            "--shift=sample:mobilenet",
+            "--idle=3600",
+            "--allocator=pool,planned");
+
+    assertEquals("prmalloc: interrupted before a run was over\n", outcome.err());
+    assertEquals(SIGINT_EXIT_CODE, outcome.exitCode());
+    assertEquals("", outcome.out());
+  }
+
+  /** What Linux tells of a process; nothing elsewhere, or of one that is over. */
+  private static final class Linux {
+
+    static String commandLine(ProcessHandle process) {
+      return read(Path.of("/proc", Long.toString(process.pid()), "cmdline"));
+    }
+
+    static List<String> threads(Process process) throws IOException {
+      assumeTrue(Files.isDirectory(Path.of("/proc/self/task")), "/proc is not Linux's");
+      try (Stream<Path> tasks =
+          Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+        return tasks.map(task -> read(task.resolve("comm")).strip()).toList();
+      } catch (NoSuchFileException over) {
+        return List.of();
+      }
+    }
+
+    private static String read(Path file) {
+      try {
+        return Files.readString(file, StandardCharsets.ISO_8859_1);
+      } catch (IOException over) {
+        return "";
+      }
+    }
   }
 
   /** Whether this process ignores the signal; then so does every child, for ever. */

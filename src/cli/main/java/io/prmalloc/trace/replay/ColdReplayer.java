@@ -17,6 +17,8 @@ public interface ColdReplayer {
    * @param allocator which one; a run of one that cannot be loaded here is skipped
    * @param progress told of the way, or null
    * @return the figures, or why there are none
+   * @throws java.util.concurrent.CancellationException if {@code progress} says so; the run goes on
+   *     in the background then, to its end
    * @throws InterruptedException if the calling thread is interrupted; the run goes on in the
    *     background then, to its end
    */

@@ -1,7 +1,7 @@
 package io.prmalloc.trace.replay;
 
 /**
- * Told now and then how far a run is.
+ * Told now and then how far a run is; may end it.
  *
  * <p>Threading: called by the thread that called the replayer.
  */
@@ -25,6 +25,15 @@ public interface ReplayProgress extends AutoCloseable {
    * @param steps that all threads have done so far; how many there will be is unknown
    */
   default void warmUp(ReplayAllocator allocator, long steps) {}
+
+  /**
+   * Whether the run is to end before its time. Looked at several times a second.
+   *
+   * <p>Threading: the replayer's caller.
+   */
+  default boolean isCancelled() {
+    return false;
+  }
 
   /** There is nothing more to come. Threading: any thread. */
   @Override

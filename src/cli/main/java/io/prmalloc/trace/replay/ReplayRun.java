@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param allocator which allocator
  * @param threads how many threads ran steps
  * @param steps measured steps of each thread
- * @param skipped why it was not tried; empty if it was
+ * @param skipped why it was not tried to the end; empty if it was
  * @param failure what went wrong; empty if nothing did
  * @param measured the figures; empty if it was skipped or failed
  * @param cold the figures of a run that is measured from its first step on; empty for others
@@ -25,7 +25,14 @@ public record ReplayRun(
     Optional<Measured> measured,
     Optional<FromCold> cold) {
 
-  static ReplayRun skipped(ReplayAllocator allocator, ReplayOptions options, String reason) {
+  /**
+   * A run that was not tried to the end.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param reason why, with the name of the allocator
+   */
+  public static ReplayRun skipped(ReplayAllocator allocator, ReplayOptions options, String reason) {
     return new ReplayRun(
         allocator,
         options.threads(),

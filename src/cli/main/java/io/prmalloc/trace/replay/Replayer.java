@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -102,6 +103,8 @@ public final class Replayer {
    * @param allocator which one; a run of one that cannot be loaded here is skipped
    * @param progress told of the way, or null
    * @return the figures, or why there are none
+   * @throws CancellationException if {@code progress} says so; the run goes on in the background
+   *     then, to its end
    * @throws InterruptedException if the calling thread is interrupted; the run goes on in the
    *     background then, to its end
    */
@@ -188,6 +191,7 @@ public final class Replayer {
    *
    * @param progress null for none
    * @param done how much of the total
+   * @throws CancellationException if {@code progress} says so; the threads go on
    */
   static void await(
       List<Thread> threads,
@@ -215,6 +219,9 @@ public final class Replayer {
     for (Thread thread : threads) {
       while (progress != null && thread.isAlive()) {
         thread.join(PROGRESS_MILLIS);
+        if (thread.isAlive() && progress.isCancelled()) {
+          throw new CancellationException(allocator.label() + " is cancelled");
+        }
         long now = done.getAsLong();
         long before = warmup.getAsLong();
         if (now == 0 && before > 0) {

@@ -75,6 +75,8 @@ public final class ShiftReplayer {
    * @param allocator {@link ReplayAllocator#POOL} or {@link ReplayAllocator#PLANNED}
    * @param progress told of the way, or null
    * @throws IllegalArgumentException if it is another allocator: it would not learn
+   * @throws java.util.concurrent.CancellationException if {@code progress} says so; the run goes on
+   *     in the background then, to its end
    * @throws InterruptedException if the calling thread is interrupted; the run goes on in the
    *     background then, to its end
    */
@@ -91,7 +93,7 @@ public final class ShiftReplayer {
         long[] pools = new long[isShared(planned) ? FRESH_POOLS : 1];
         for (int i = 0; i < pools.length; i++) {
           Run fresh = new Run(List.of(trace), planned, true, Map.of(trace, Long.MAX_VALUE));
-          ShiftRun alone = fresh.run(allocator, null);
+          ShiftRun alone = fresh.run(allocator, onlyCancelling(progress));
           if (alone.failure().isPresent()) {
             return alone;
           }
@@ -102,6 +104,25 @@ public final class ShiftReplayer {
       }
     }
     return new Run(traces, planned, false, freshBytes).run(allocator, progress);
+  }
+
+  /** A new pool's steps are none of those that are shown. */
+  private static ReplayProgress onlyCancelling(ReplayProgress progress) {
+    if (progress == null) {
+      return null;
+    }
+    return new ReplayProgress() {
+      @Override
+      public void update(ReplayAllocator allocator, long steps, long totalSteps) {}
+
+      @Override
+      public boolean isCancelled() {
+        return progress.isCancelled();
+      }
+
+      @Override
+      public void close() {}
+    };
   }
 
   private boolean isShared(boolean planned) {
@@ -153,7 +174,8 @@ public final class ShiftReplayer {
       } catch (RuntimeException e) {
         failure.compareAndSet(null, "closing it: " + e.getMessage());
       }
-      return new ShiftRun(allocator, Optional.ofNullable(failure.get()), tally.phases());
+      return new ShiftRun(
+          allocator, Optional.empty(), Optional.ofNullable(failure.get()), tally.phases());
     }
 
     private void work(int thread, MeetingLane lane, List<StepLoop> loops) {

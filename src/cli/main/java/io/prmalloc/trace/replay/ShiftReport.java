@@ -75,6 +75,9 @@ public record ShiftReport(
     json.writeStartObject();
     json.writeStringField("allocator", ReplayAllocator.POOL.label());
     json.writeBooleanField("planned", run.allocator() == ReplayAllocator.PLANNED);
+    if (run.skipped().isPresent()) {
+      json.writeStringField("skipped", run.skipped().get());
+    }
     if (run.failure().isPresent()) {
       json.writeStringField("failed", run.failure().get());
     }
@@ -118,7 +121,11 @@ public record ShiftReport(
             ReportValues.label(options.memory()),
             idle.toNanos() / 1e9));
     for (ShiftRun run : runs) {
-      text.append('\n').append(run.allocator().label()).append(":\n").append(table(run));
+      if (run.skipped().isPresent()) {
+        text.append("\nskipped: ").append(run.skipped().get()).append('\n');
+      } else {
+        text.append('\n').append(run.allocator().label()).append(":\n").append(table(run));
+      }
     }
     return text.toString();
   }
