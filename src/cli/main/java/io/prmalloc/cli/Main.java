@@ -2,8 +2,11 @@ package io.prmalloc.cli;
 
 import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.trace.TraceFormatException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -41,7 +44,8 @@ import picocli.CommandLine.TypeConversionException;
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "Exit code: 0; 1 if the work failed; 2 for bad usage or bad input.",
+      "Exit code: 0; 1 if the work failed or its output cannot be written; 2 for bad",
+      "usage or bad input.",
       "",
       "Try:",
       "  prmalloc replay sample:mobilenet --allocator pool --allocator direct",
@@ -79,9 +83,27 @@ public final class Main implements Callable<Integer> {
    * @param args the command and its arguments
    */
   public static void main(String[] args) {
-    PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    System.exit(execute(out, err, args));
+    System.exit(execute(new FileOutputStream(FileDescriptor.out), err, args));
+  }
+
+  /**
+   * Runs a command, and complains if its output cannot be written.
+   *
+   * <p>Threading: one thread.
+   *
+   * @return the exit code
+   */
+  static int execute(OutputStream standardOutput, PrintWriter err, String... args) {
+    StandardOutput output = new StandardOutput(standardOutput);
+    PrintWriter out = new PrintWriter(output, true, StandardCharsets.UTF_8);
+    int exitCode = execute(out, err, args);
+    out.flush();
+    if (output.failure().isEmpty()) {
+      return exitCode;
+    }
+    complain(err, "standard output cannot be written: " + output.failure().get());
+    return FAILED;
   }
 
   /**
@@ -170,8 +192,12 @@ public final class Main implements Callable<Integer> {
 
   /** One line of plain characters, whatever the message holds. */
   static void complain(CommandLine command, String message) {
+    complain(command.getErr(), message);
+  }
+
+  private static void complain(PrintWriter err, String message) {
     String line = message.strip().replaceAll("\\s*\\R\\s*", " ");
-    command.getErr().println("prmalloc: " + line.replaceAll("\\p{Cntrl}", "?"));
+    err.println("prmalloc: " + line.replaceAll("\\p{Cntrl}", "?"));
   }
 
   /** Says on standard error if the input is not all there was. */

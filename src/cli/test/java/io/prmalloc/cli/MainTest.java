@@ -3,11 +3,13 @@ package io.prmalloc.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.SharedData;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -237,5 +239,77 @@ class MainTest {
     assertEquals(1, complaint.lines().count());
     JsonNode run = JSON.readTree(Files.readString(out)).get("runs").get(0);
     assertTrue(("direct: " + run.get("failed").asText()).startsWith(reason), run.toString());
+  }
+
+  /** A disk without room, or a pipe without a reader. */
+  private static int runWithoutOutput(String reason, StringWriter err, String... args) {
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int next) throws IOException {
+            throw new IOException(reason);
+          }
+        };
+    return Main.execute(full, new PrintWriter(err, true), args);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--help",
+        "plan sample:mobilenet --strategy greedy-by-size --json",
+        "plan sample:mobilenet --memory fast=1M,slow=64M",
+        "simulate sample:mobilenet",
+        "learn sample:mobilenet --steps 1",
+        "learn sample:mobilenet --steps 1 --json",
+        "arena sample:mobilenet-v1",
+        "replay sample:mobilenet --steps 1 --settle 0 --allocator malloc",
+        "swap PROFILE --batch 2 --json",
+      })
+  void shouldExitWithOneWhenStandardOutputCannotBeWritten(String words) {
+    String[] args = words.split(" ", -1);
+    for (int i = 0; i < args.length; i++) {
+      args[i] = args[i].equals("PROFILE") ? SharedData.path("mnn/Squeezenet").toString() : args[i];
+    }
+    StringWriter err = new StringWriter();
+
+    int exitCode = runWithoutOutput("No space left on device", err, args);
+
+    assertEquals(
+        "prmalloc: standard output cannot be written: No space left on device"
+            + System.lineSeparator(),
+        err.toString());
+    assertEquals(1, exitCode);
+  }
+
+  @Test
+  void shouldEndQuietlyWhenTheReaderOfItsOutputIsGone() {
+    StringWriter err = new StringWriter();
+
+    int exitCode = runWithoutOutput("Broken pipe", err, "simulate", "sample:mobilenet");
+
+    assertEquals("", err.toString());
+    assertEquals(0, exitCode);
+  }
+
+  @Test
+  void shouldNoticeAFullDeviceAsAProgram() throws IOException, InterruptedException {
+    Path full = Path.of("/dev/full");
+    assumeTrue(Files.isWritable(full), "there is no /dev/full");
+    Path err = directory.resolve("err");
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "simulate",
+                "sample:mobilenet")
+            .redirectOutput(full.toFile())
+            .redirectError(err.toFile())
+            .start();
+
+    assertEquals(1, process.waitFor());
+    assertEquals(1, Files.readAllLines(err).size());
   }
 }
