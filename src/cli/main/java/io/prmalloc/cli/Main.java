@@ -1,6 +1,7 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.kept.PlanFormatException;
+import io.prmalloc.trace.Pipes;
 import io.prmalloc.trace.TraceFormatException;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -116,15 +117,17 @@ public final class Main implements Callable<Integer> {
   static int execute(PrintWriter out, PrintWriter err, String... args) {
     CommandLine program = new CommandLine(new Main());
     commands(args).forEach(program::addSubcommand);
-    return program
-        .setOut(out)
-        .setErr(err)
-        .setExpandAtFiles(false)
-        .registerConverter(Path.class, Main::path)
-        .setCaseInsensitiveEnumValuesAllowed(true)
-        .setParameterExceptionHandler(Main::badUsage)
-        .setExecutionExceptionHandler(Main::failed)
-        .execute(args);
+    try (Pipes pipes = new Pipes()) {
+      return program
+          .setOut(out)
+          .setErr(err)
+          .setExpandAtFiles(false)
+          .registerConverter(Path.class, Main::path)
+          .setCaseInsensitiveEnumValuesAllowed(true)
+          .setParameterExceptionHandler(Main::badUsage)
+          .setExecutionExceptionHandler(Main::failed)
+          .execute(args);
+    }
   }
 
   /** An empty word would be the current directory. */

@@ -1,6 +1,7 @@
 package io.prmalloc.cli;
 
 import io.prmalloc.internal.os.MallocLibrary;
+import io.prmalloc.trace.Pipes;
 import io.prmalloc.trace.replay.ReplayAllocator;
 import io.prmalloc.trace.replay.ReplayProgress;
 import java.io.BufferedReader;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -79,22 +81,43 @@ final class ReplayProcess {
    * @throws UncheckedIOException if there can be no child
    */
   String run(ReplayAllocator allocator, ReplayProgress progress) throws InterruptedException {
-    Path errors = null;
+    List<Path> files = new ArrayList<>();
     try {
-      errors = Files.createTempFile("prmalloc-replay", ".err");
-      return run(builder(allocator).redirectError(errors.toFile()), errors, allocator, progress);
+      Path errors = Files.createTempFile("prmalloc-replay", ".err");
+      files.add(errors);
+      List<String> childArguments = withoutPipes(files);
+      return run(
+          builder(allocator, childArguments).redirectError(errors.toFile()),
+          errors,
+          allocator,
+          progress);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } finally {
-      delete(errors);
+      files.forEach(ReplayProcess::delete);
     }
+  }
+
+  /** The arguments with a file in place of each pipe: what came out of that is this process's. */
+  private List<String> withoutPipes(List<Path> files) throws IOException {
+    List<String> replaced = new ArrayList<>();
+    for (String argument : arguments) {
+      Optional<byte[]> content = Pipes.contentOf(Path.of(argument));
+      if (content.isPresent()) {
+        Path copy = Files.createTempFile("prmalloc-input", "-" + Path.of(argument).getFileName());
+        files.add(copy);
+        Files.write(copy, content.get());
+        replaced.add(copy.toString());
+      } else {
+        replaced.add(argument);
+      }
+    }
+    return replaced;
   }
 
   private static void delete(Path file) {
     try {
-      if (file != null) {
-        Files.deleteIfExists(file);
-      }
+      Files.deleteIfExists(file);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -159,7 +182,7 @@ final class ReplayProcess {
     return lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
   }
 
-  private ProcessBuilder builder(ReplayAllocator allocator) {
+  private static ProcessBuilder builder(ReplayAllocator allocator, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {

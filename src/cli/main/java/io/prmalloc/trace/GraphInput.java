@@ -178,7 +178,7 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
 
   private GraphModel readOnnx(Path path) throws IOException {
     checkNoSubgraph();
-    if (!InputFile.isCompressed(path)) {
+    if (InputFile.isPlain(path)) {
       return OnnxReader.read(path, shapes);
     }
     try (InputStream in = InputFile.open(path)) {
@@ -188,7 +188,7 @@ public record GraphInput(String text, Integer subgraph, Map<String, List<Integer
 
   private GraphModel readTflite(Path path) {
     int chosen = subgraph == null ? 0 : subgraph;
-    if (!InputFile.isCompressed(path)) {
+    if (InputFile.isPlain(path)) {
       return TfliteReader.readModel(path, chosen, shapes);
     }
     ByteBuffer bytes = InputFile.bytes(path);

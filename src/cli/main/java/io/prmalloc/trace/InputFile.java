@@ -2,6 +2,7 @@ package io.prmalloc.trace;
 
 import io.prmalloc.recording.RecordingReader;
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -65,15 +66,17 @@ public final class InputFile {
   private InputFile() {}
 
   /**
-   * What the file holds, unpacked if it is compressed.
+   * What the file holds, unpacked if it is compressed. What comes out of a pipe can be had again
+   * while {@link Pipes} are kept.
    *
    * <p>Threading: any thread; the stream is for one thread.
    *
    * @throws IOException if it is not there or cannot be read
-   * @throws TraceFormatException by this or by the stream, if it is compressed and damaged
+   * @throws TraceFormatException if it is a directory or a device; by this or by the stream, if it
+   *     is compressed and damaged
    */
   public static InputStream open(Path path) throws IOException {
-    InputStream in = new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
+    InputStream in = new BufferedInputStream(openPacked(path), BUFFER_BYTES);
     boolean opened = false;
     try {
       InputStream open =
@@ -85,6 +88,11 @@ public final class InputFile {
         in.close();
       }
     }
+  }
+
+  private static InputStream openPacked(Path path) throws IOException {
+    Optional<byte[]> piped = Pipes.read(path);
+    return piped.isPresent() ? new ByteArrayInputStream(piped.get()) : Files.newInputStream(path);
   }
 
   /**
@@ -214,11 +222,23 @@ public final class InputFile {
    * @throws UncheckedIOException if it is not there or cannot be read
    */
   static boolean isCompressed(Path path) {
-    try (InputStream in = new BufferedInputStream(Files.newInputStream(path), 2)) {
+    try (InputStream in = new BufferedInputStream(openPacked(path), 2)) {
       return isGzip(in);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * Whether readers that open a file by its path find there what it holds: it is neither compressed
+   * nor a pipe.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws UncheckedIOException if it is not there or cannot be read
+   */
+  static boolean isPlain(Path path) {
+    return !isCompressed(path) && Pipes.contentOf(path).isEmpty();
   }
 
   /**
