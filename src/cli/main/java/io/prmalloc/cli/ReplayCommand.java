@@ -43,6 +43,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -111,6 +112,9 @@ import picocli.CommandLine.Spec;
       "  prmalloc replay server.rec --allocator pool,planned,netty,malloc"
     })
 final class ReplayCommand implements Callable<Integer> {
+
+  private static final List<String> FOR_POOLS =
+      List.of("--planned", "--plan", "--keep-plan", "--isolation");
 
   @Spec private CommandSpec spec;
 
@@ -309,6 +313,7 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.ofNullable(isolation)));
     checkOutputs();
     varying.check(more);
+    checkThatOptionsMeanSomething();
     Optional<String> varies = varying.given(more);
     if (varies.isPresent() && !shifts.isEmpty()) {
       throw new IllegalArgumentException(
@@ -412,6 +417,28 @@ final class ReplayCommand implements Callable<Integer> {
     }
     for (String read : inputs) {
       files.forEach((option, file) -> OutputFile.checkKept(option, file, read));
+    }
+  }
+
+  private void checkThatOptionsMeanSomething() {
+    if (shifts.isEmpty()) {
+      checkAbsent(List.of("--idle"), "--shift");
+    }
+    boolean pool =
+        chosen().contains(ReplayAllocator.POOL) || chosen().contains(ReplayAllocator.PLANNED);
+    // With --shift all others are refused.
+    if (!pool && shifts.isEmpty()) {
+      checkAbsent(FOR_POOLS, "pool or planned in --allocator");
+    }
+  }
+
+  private void checkAbsent(List<String> names, String missing) {
+    for (String name : names) {
+      OptionSpec given = spec.commandLine().getParseResult().matchedOption(name);
+      if (given != null) {
+        String value = given.arity().max() == 0 ? "" : " " + given.originalStringValues().get(0);
+        throw new IllegalArgumentException(name + value + " means nothing without " + missing);
+      }
     }
   }
 

@@ -146,4 +146,33 @@ class ReplayPlansTest {
     assertEquals("prmalloc: " + complaint + "\n", bad.err());
     assertEquals(2, bad.exitCode());
   }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--planned|--planned means nothing without pool or planned in --allocator",
+        "--plan p.json|--plan p.json means nothing without pool or planned in --allocator",
+        "--keep-plan k|--keep-plan k means nothing without pool or planned in --allocator",
+        "--isolation zero|--isolation zero means nothing without pool or planned in --allocator",
+        "--vary 1 --keep-plan=k|--keep-plan k means nothing without pool or planned in --allocator",
+        "--idle 1|--idle 1 means nothing without --shift",
+      })
+  void shouldRefuseWhatIsForAPoolWhenThereIsNone(String words, String complaint) {
+    Outcome bad =
+        Outcome.of(
+            ("replay sample:mobilenet --steps 1 --allocator malloc,direct " + words)
+                .split(" ", -1));
+    assertEquals("prmalloc: " + complaint + "\n", bad.err());
+    assertEquals(2, bad.exitCode());
+    assertEquals("", bad.out());
+  }
+
+  @Test
+  void shouldTakeWhatIsForAPoolWhenOneIsAmongOthers() throws IOException {
+    Path file = directory.resolve("plan.json");
+    JsonNode run = replay("--allocator=malloc,planned", "--keep-plan=" + file, "--planned");
+    assertEquals("malloc", run.get("allocator").asText());
+    assertTrue(Files.size(file) > 0);
+  }
 }
