@@ -80,8 +80,6 @@ import picocli.CommandLine.Spec;
     })
 final class PlanCommand implements Callable<Integer> {
 
-  private static final double MAX_TIMEOUT_SECONDS = 1e9;
-
   @Spec private CommandSpec spec;
 
   @Mixin private PlanArguments input;
@@ -113,8 +111,9 @@ final class PlanCommand implements Callable<Integer> {
   @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
+      converter = Seconds.class,
       description = "How long each strategy may take. Default: as long as it wants.")
-  private Double timeoutSeconds;
+  private Duration timeout;
 
   @Option(
       names = "--memory",
@@ -173,7 +172,7 @@ final class PlanCommand implements Callable<Integer> {
       PlanOptions options =
           new PlanOptions(
               alignment,
-              Optional.ofNullable(timeout()),
+              timeout(),
               capacity == null ? OptionalLong.empty() : OptionalLong.of(capacity),
               watch,
               orders.read(strategies, progress));
@@ -222,8 +221,7 @@ final class PlanCommand implements Callable<Integer> {
     List<Memory> both = Memory.twoOf(memories);
     try (TerminalProgress bar = TerminalProgress.create();
         PlanWatch watch = new PlanWatch(bar, ctrlC)) {
-      PlanOptions options =
-          new PlanOptions(alignment, Optional.ofNullable(timeout()), OptionalLong.empty(), watch);
+      PlanOptions options = new PlanOptions(alignment, timeout(), OptionalLong.empty(), watch);
       TensorLifetimes tensors = read();
       ctrlC.hold();
       TwoMemories plan;
@@ -281,15 +279,10 @@ final class PlanCommand implements Callable<Integer> {
     return Main.FAILED;
   }
 
-  private Duration timeout() {
-    if (timeoutSeconds == null) {
-      return null;
+  private Optional<Duration> timeout() {
+    if (timeout != null && timeout.isZero()) {
+      throw new IllegalArgumentException("timeout 0.0 is not more than 0 and at most 1e9 seconds");
     }
-    if (!(timeoutSeconds > 0 && timeoutSeconds <= MAX_TIMEOUT_SECONDS)) {
-      throw new IllegalArgumentException(
-          "timeout " + timeoutSeconds + " is not more than 0 and at most 1e9 seconds");
-    }
-    // Rounded up: none is 0.
-    return Duration.ofNanos((long) Math.ceil(timeoutSeconds * 1e9));
+    return Optional.ofNullable(timeout);
   }
 }

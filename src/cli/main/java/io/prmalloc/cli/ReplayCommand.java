@@ -237,18 +237,20 @@ final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--planning-time",
       paramLabel = "SECONDS",
+      converter = Seconds.class,
       description =
           "How long the exact planner looks for a smaller plan of a planned step; 0 for not at all."
               + " Default: 1.")
-  private Double planningSeconds;
+  private Duration planningTime;
 
   @Option(
       names = "--settle",
       paramLabel = "SECONDS",
+      converter = Seconds.class,
       description =
           "How long steps run before they are measured, so that the JIT compiles them: for this time"
               + " without writing, then for this time as measured; from 0. Default: 1.")
-  private Double settleSeconds;
+  private Duration settle;
 
   @Option(
       names = "--report",
@@ -264,11 +266,12 @@ final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--idle",
       paramLabel = "SECONDS",
+      converter = Seconds.class,
       defaultValue = "0.5",
       description =
           "With --shift: the pool gives back what it did not use for so long; each trace is run for"
               + " several times as long at least. Default: ${DEFAULT-VALUE}.")
-  private double idleSeconds;
+  private Duration idle;
 
   @Option(names = ReplayProcess.RUN_HERE, hidden = true, converter = AllocatorName.class)
   private ReplayAllocator runHere;
@@ -309,7 +312,7 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.ofNullable(plan),
                 Optional.ofNullable(keepPlan),
                 Optional.empty(),
-                planningTime(),
+                Optional.ofNullable(planningTime),
                 Optional.ofNullable(isolation)));
     checkOutputs();
     varying.check(more);
@@ -321,10 +324,10 @@ final class ReplayCommand implements Callable<Integer> {
     }
     boolean asItWas =
         steps == null && threads == null && shifts.isEmpty() && input.trace().isRecording();
-    if (settleSeconds != null && (varies.isPresent() || asItWas || !shifts.isEmpty())) {
+    if (settle != null && (varies.isPresent() || asItWas || !shifts.isEmpty())) {
       throw new IllegalArgumentException(
           "--settle "
-              + settleSeconds
+              + settle.toNanos() / 1e9
               + " means nothing where cold steps are measured too: with --vary, --shapes, --shift,"
               + " several INPUTs or a recording as it was");
     }
@@ -347,7 +350,7 @@ final class ReplayCommand implements Callable<Integer> {
       return shift(trace, options, ctrlC);
     }
     ReplayOptions bounded = bounded(options, List.of(trace));
-    Replayer replayer = new Replayer(trace, bounded, settle());
+    Replayer replayer = new Replayer(trace, bounded, settle == null ? Replayer.SETTLE : settle);
     Runs<ReplayRun> runs =
         new Runs<>(replayer::run, (a, why) -> ReplayRun.skipped(a, bounded, why));
     ReplayReport report = new ReplayReport(input.input(), trace, bounded, runs.runAll(ctrlC));
@@ -503,23 +506,16 @@ final class ReplayCommand implements Callable<Integer> {
     return runs.print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 
-  private Duration settle() {
-    return settleSeconds == null
-        ? Replayer.SETTLE
-        : Duration.ofNanos(Math.round(settleSeconds * 1e9));
-  }
-
-  private Optional<Duration> planningTime() {
-    return Optional.ofNullable(planningSeconds)
-        .map(seconds -> Duration.ofNanos(Math.round(seconds * 1e9)));
-  }
-
   private void writePage(Trace trace) {
     int headerBytes = api == Api.RAW ? (int) Allocator.DEFAULT_ALIGNMENT : 0;
     PoolPolicies chosen = policies == null ? PoolPolicies.ALL : policies;
     OutputFile.write(
         page,
-        PoolPage.html(trace, headerBytes, chosen, planningTime().orElse(Duration.ofSeconds(1))));
+        PoolPage.html(
+            trace,
+            headerBytes,
+            chosen,
+            planningTime == null ? Duration.ofSeconds(1) : planningTime));
   }
 
   private Integer print(String text, List<String> failures) {
@@ -541,7 +537,6 @@ final class ReplayCommand implements Callable<Integer> {
       inputs.add(shift.text());
     }
     ReplayOptions options = bounded(given, traces);
-    Duration idle = Duration.ofNanos(Math.round(idleSeconds * 1e9));
     ShiftReplayer replayer = new ShiftReplayer(traces, options, idle);
     Runs<ShiftRun> runs = new Runs<>(replayer::run, ShiftRun::skipped);
     ShiftReport report = new ShiftReport(inputs, options, idle, runs.runAll(ctrlC));

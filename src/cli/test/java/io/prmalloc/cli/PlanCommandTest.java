@@ -299,7 +299,8 @@ class PlanCommandTest {
         "--alignment 0|alignment 0 is not a power of two from 1 to 1073741824",
         "--capacity -1|capacity -1 is negative; the least is 0",
         "--timeout 0|timeout 0.0 is not more than 0 and at most 1e9 seconds",
-        "--timeout NaN|timeout NaN is not more than 0 and at most 1e9 seconds",
+        "--timeout NaN|Invalid value for option '--timeout': `NaN` is not a number of seconds"
+            + " from 0 to 1000000000 (see `prmalloc plan --help`)",
         "--format csv|Invalid value for option '--format': expected one of [EVENTS, MNN, LIFETIMES,"
             + " RECORDS, GRAPH, RECORDING, MALLOC, IDEALLOC, SNAPSHOT] (case-insensitive) but was 'csv'"
             + " (see `prmalloc plan --help`)",

@@ -123,18 +123,37 @@ class ReplayPlansTest {
   void shouldTakeTheTimeForThePlanOfAStep() throws IOException {
     JsonNode quick = replay("--planned", "--api=handle", "--planning-time=0");
     assertTrue(quick.get("arenaBytes").asLong() >= 51_841_024);
-    Outcome bad = Outcome.of("replay", "sample:mobilenet", "--api=handle", "--planning-time=-1");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--settle, -1",
+    "--settle, x",
+    "--settle, NaN",
+    "--settle, 1e300",
+    "--planning-time, NaN",
+    "--planning-time, -1",
+    "--planning-time, Infinity",
+    "--shift=sample:mobilenet --idle, NaN",
+    "--shift=sample:mobilenet --idle, 1000000001",
+  })
+  void shouldRefuseWhatIsNoNumberOfSeconds(String option, String word) {
+    Outcome bad =
+        Outcome.of(("replay sample:mobilenet --steps=1 " + option + "=" + word).split(" ", -1));
+    assertEquals(
+        "prmalloc: Invalid value for option '"
+            + option.substring(option.lastIndexOf(' ') + 1)
+            + "': `"
+            + word
+            + "` is not a number of seconds from 0 to 1000000000 (see `prmalloc replay --help`)\n",
+        bad.err());
     assertEquals(2, bad.exitCode());
-    assertEquals("prmalloc: stepPlanningTime PT-1S is negative; the least is 0\n", bad.err());
   }
 
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "--settle=-1|settle PT-1S is negative; the least is 0",
-        "--settle=x|Invalid value for option '--settle': 'x' is not a double"
-            + " (see `prmalloc replay --help`)",
         "--settle=0 --vary=1|--settle 0.0 means nothing where cold steps are measured too: with"
             + " --vary, --shapes, --shift, several INPUTs or a recording as it was",
         "--settle=0 --shift=sample:mobilenet|--settle 0.0 means nothing where cold steps are"
