@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongBinaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -23,6 +24,7 @@ final class ShapeRules {
 
   // Opset in which an operator changed its form.
   private static final int BROADCASTING = 7;
+  private static final int UNEVEN_PARTS = 18;
 
   private ShapeRules() {}
 
@@ -69,7 +71,6 @@ final class ShapeRules {
           "HardSwish",
           "Hardmax",
           "Identity",
-          "InstanceNormalization",
           "LRN",
           "LeakyRelu",
           "Log",
@@ -79,7 +80,6 @@ final class ShapeRules {
           "Mish",
           "Neg",
           "Not",
-          "PRelu",
           "RMSNormalization",
           "Reciprocal",
           "Relu",
@@ -117,7 +117,20 @@ final class ShapeRules {
           List.of(same(op, OnnxType.UINT8), Value.of(OnnxType.FLOAT), Value.of(OnnxType.UINT8));
       case "Dropout" ->
           List.of(same(op, op.type(0)), same(op, op.opset() < 10 ? op.type(0) : OnnxType.BOOL));
+      case "InstanceNormalization" -> {
+        checkChannels(op, 1, 2);
+        yield List.of(same(op, op.type(0)));
+      }
+      case "PRelu" -> {
+        if (op.opset() >= BROADCASTING) {
+          broadcast(op.dims(0), op.dims(1));
+        }
+        yield List.of(same(op, op.type(0)));
+      }
       case "BatchNormalization" -> {
+        if (op.whole("spatial", 1) != 0) {
+          checkChannels(op, 1, 4);
+        }
         Value channels = new Value(op.type(3), op.dims(3), null);
         yield List.of(same(op, op.type(0)), channels, channels, channels, channels);
       }
@@ -166,7 +179,7 @@ final class ShapeRules {
       case "Tile" -> List.of(tile(op));
       case "Expand" -> List.of(expand(op));
       case "Gather" -> List.of(gather(op));
-      case "GatherElements" -> List.of(new Value(op.type(0), op.dims(1), null));
+      case "GatherElements" -> List.of(gatherElements(op));
       case "GatherND" -> List.of(gatherNd(op));
       case "ReduceL1",
           "ReduceL2",
@@ -226,6 +239,18 @@ final class ShapeRules {
     return new Value(type, null, null);
   }
 
+  /** Checks that inputs have a number for each channel, the second dimension of the first input. */
+  private static void checkChannels(Operator op, int first, int last) {
+    long[] in = op.dims(0);
+    for (int i = first; in != null && in.length > 1 && i <= last; i++) {
+      long[] each = op.dims(i);
+      if (each != null) {
+        fit(1, each.length, in, each);
+        fit(in[1], each[0], in, each);
+      }
+    }
+  }
+
   private static List<Value> layerNormalization(Operator op) {
     Value result = same(op, op.type(0));
     if (op.dims(0) == null) {
@@ -283,17 +308,56 @@ final class ShapeRules {
       return unknown(type);
     }
     needRank(in, 3, "an input");
-    if (kernel.length != in.length) {
-      throw new IllegalArgumentException(
-          "a kernel of " + Value.describe(kernel) + " does not fit " + Value.describe(in));
+    long[] sizes = kernelSizes(op, in, kernel);
+    long group = op.whole("group", 1);
+    bound("group", group, 1);
+    if (kernel[1] != OPEN) {
+      checkKernel(group, in, kernel, in[1], checked(kernel[1], group, Math::multiplyExact));
     }
-    long[] sizes =
-        op.wholes("kernel_shape") == null
-            ? Arrays.copyOfRange(kernel, 2, kernel.length)
-            : op.wholes("kernel_shape", in.length - 2, 1);
+    if (kernel[0] != OPEN && kernel[0] % group != 0) {
+      throw noKernel(group, in, kernel);
+    }
     long[] dims = windows(op, in, sizes);
     dims[1] = kernel[0];
     return new Value(type, dims, null);
+  }
+
+  /** The sizes of a window: those of the kernel, which the attribute only repeats. */
+  private static long[] kernelSizes(Operator op, long[] in, long[] kernel) {
+    if (kernel.length != in.length) {
+      throw noKernel(1, in, kernel);
+    }
+    long[] sizes = Arrays.copyOfRange(kernel, 2, kernel.length);
+    if (op.wholes("kernel_shape") != null) {
+      long[] stated = op.wholes("kernel_shape", sizes.length, 1);
+      for (int i = 0; i < sizes.length; i++) {
+        if (sizes[i] != OPEN && sizes[i] != stated[i]) {
+          throw new IllegalArgumentException(
+              "kernel_shape "
+                  + Value.describe(stated)
+                  + " is not that of the kernel of "
+                  + Value.describe(kernel));
+        }
+      }
+      return stated;
+    }
+    return sizes;
+  }
+
+  private static void checkKernel(
+      long group, long[] in, long[] kernel, long channels, long ofKernel) {
+    if (channels != OPEN && ofKernel != OPEN && channels != ofKernel) {
+      throw noKernel(group, in, kernel);
+    }
+  }
+
+  private static IllegalArgumentException noKernel(long group, long[] in, long[] kernel) {
+    return new IllegalArgumentException(
+        "a kernel of "
+            + Value.describe(kernel)
+            + (group == 1 ? "" : " in " + group + " groups")
+            + " does not fit "
+            + Value.describe(in));
   }
 
   /** How often a window fits into each dimension but the first two. */
@@ -359,17 +423,13 @@ final class ShapeRules {
       return unknown(op.type(0));
     }
     needRank(in, 3, "an input");
-    if (kernel.length != in.length) {
-      throw new IllegalArgumentException(
-          "a kernel of " + Value.describe(kernel) + " does not fit " + Value.describe(in));
-    }
+    long[] sizes = kernelSizes(op, in, kernel);
     int rank = in.length - 2;
     long[] strides = op.wholes("strides", rank, 1);
     long[] dilations = op.wholes("dilations", rank, 1);
     long[] pads = op.wholes("pads", 2 * rank, 0);
     long[] further = op.wholes("output_padding", rank, 0);
     long[] given = op.wholes("output_shape");
-    long[] sizes = op.wholes("kernel_shape");
     boolean same = op.text("auto_pad", "NOTSET").startsWith("SAME");
     if (given != null && given.length < rank) {
       throw new IllegalArgumentException("output_shape has fewer than " + rank + " numbers");
@@ -377,9 +437,13 @@ final class ShapeRules {
     long[] dims = in.clone();
     long group = op.whole("group", 1);
     bound("group", group, 1);
-    dims[1] = kernel[1] == OPEN ? OPEN : kernel[1] * group;
+    checkKernel(group, in, kernel, in[1], kernel[0]);
+    if (kernel[0] != OPEN && kernel[0] % group != 0) {
+      throw noKernel(group, in, kernel);
+    }
+    dims[1] = kernel[1] == OPEN ? OPEN : checked(kernel[1], group, Math::multiplyExact);
     for (int i = 0; i < rank; i++) {
-      long size = sizes == null ? kernel[2 + i] : op.wholes("kernel_shape", rank, 1)[i];
+      long size = sizes[i];
       bound("strides", strides[i], 1);
       bound("dilations", dilations[i], 1);
       bound("pads", pads[i], 0);
@@ -460,13 +524,34 @@ final class ShapeRules {
     boolean flipA = op.whole("transA", 0) != 0;
     boolean flipB = op.whole("transB", 0) != 0;
     fit(a[flipA ? 0 : 1], b[flipB ? 1 : 0], a, b);
-    return Value.of(op.type(0), a[flipA ? 1 : 0], b[flipB ? 0 : 1]);
+    Value product = Value.of(op.type(0), a[flipA ? 1 : 0], b[flipB ? 0 : 1]);
+    if (op.opset() >= BROADCASTING && op.has(2)) {
+      checkTaken(op.dims(2), product.dims());
+    }
+    return product;
   }
 
   private static void fit(long one, long other, long[] a, long[] b) {
     if (one != other && one != OPEN && other != OPEN) {
       throw new IllegalArgumentException(
           Value.describe(a) + " and " + Value.describe(b) + " do not fit each other");
+    }
+  }
+
+  /** Checks that one shape can be broadcast to another, which does not grow by it. */
+  private static void checkTaken(long[] small, long[] large) {
+    if (small == null || large == null) {
+      return;
+    }
+    boolean taken = small.length <= large.length;
+    for (int i = 0; taken && i < small.length; i++) {
+      long a = small[i];
+      long b = large[large.length - small.length + i];
+      taken = a == b || a == 1 || a == OPEN || b == OPEN;
+    }
+    if (!taken) {
+      throw new IllegalArgumentException(
+          Value.describe(small) + " does not fit into " + Value.describe(large));
     }
   }
 
@@ -531,7 +616,14 @@ final class ShapeRules {
                 + " letters of its term");
       }
       for (int k = 0; k < dims.length; k++) {
-        sizes.merge(terms[i].charAt(k), dims[k], Math::max);
+        long size = dims[k];
+        char letter = terms[i].charAt(k);
+        long before = sizes.getOrDefault(letter, size);
+        if (size != before && Math.min(size, before) > 1) {
+          throw new IllegalArgumentException(
+              Value.describe(dims) + " does not fit the " + before + " of index " + letter);
+        }
+        sizes.put(letter, Math.max(size, before));
       }
     }
     String result =
@@ -685,6 +777,11 @@ final class ShapeRules {
       throw new IllegalArgumentException(
           "perm has " + order.length + " numbers for " + Value.describe(in));
     }
+    if (Arrays.stream(order).map(i -> Operator.axis(i, in.length)).distinct().count()
+        != in.length) {
+      throw new IllegalArgumentException(
+          "perm names a dimension of " + Value.describe(in) + " twice");
+    }
     return new Value(
         op.type(0), Arrays.stream(order).map(i -> in[Operator.axis(i, in.length)]).toArray(), null);
   }
@@ -730,6 +827,15 @@ final class ShapeRules {
       throw new IllegalArgumentException(
           parts.length + " parts are given for " + count + " outputs");
     }
+    if (parts != null) {
+      checkParts(in, axis, parts);
+    } else if (op.opset() < UNEVEN_PARTS
+        && !op.has(1)
+        && in[axis] != OPEN
+        && in[axis] % Math.max(1, count) != 0) {
+      throw new IllegalArgumentException(
+          Value.describe(in) + " has not " + count + " equal parts in dimension " + axis);
+    }
     List<Value> outputs = new ArrayList<>();
     long each = in[axis] == OPEN || count == 0 ? OPEN : ceilDiv(in[axis], count);
     for (int i = 0; i < count; i++) {
@@ -745,6 +851,23 @@ final class ShapeRules {
       outputs.add(new Value(op.type(0), dims, null));
     }
     return outputs;
+  }
+
+  private static void checkParts(long[] in, int axis, long... parts) {
+    long sum = 0;
+    for (long part : parts) {
+      bound("split", part, 0);
+      sum += part;
+    }
+    if (in[axis] != OPEN && sum != in[axis]) {
+      throw new IllegalArgumentException(
+          "parts of "
+              + Arrays.stream(parts).mapToObj(Long::toString).collect(Collectors.joining(" and "))
+              + " do not make up dimension "
+              + axis
+              + " of "
+              + Value.describe(in));
+    }
   }
 
   /** A slice of one dimension: from where to where by which step. */
@@ -900,7 +1023,31 @@ final class ShapeRules {
       return unknown(op.type(0));
     }
     int axis = op.axis("axis", 0, in.length);
+    long[] content = op.content(1);
+    for (long index : content == null || in[axis] == OPEN ? new long[0] : content) {
+      if (index < -in[axis] || index >= in[axis]) {
+        throw new IllegalArgumentException(
+            "index " + index + " is not inside dimension " + axis + " of " + Value.describe(in));
+      }
+    }
     return new Value(op.type(0), replaced(in, axis, axis + 1, indices), null);
+  }
+
+  private static Value gatherElements(Operator op) {
+    long[] in = op.dims(0);
+    long[] indices = op.dims(1);
+    if (in != null && indices != null) {
+      int axis = op.axis("axis", 0, in.length);
+      boolean inside = indices.length == in.length;
+      for (int i = 0; inside && i < in.length; i++) {
+        inside = i == axis || in[i] == OPEN || indices[i] <= in[i];
+      }
+      if (!inside) {
+        throw new IllegalArgumentException(
+            "indices of " + Value.describe(indices) + " do not fit " + Value.describe(in));
+      }
+    }
+    return new Value(op.type(0), indices, null);
   }
 
   private static Value gatherNd(Operator op) {
@@ -918,6 +1065,9 @@ final class ShapeRules {
     if (common < 0 || common > in.length || depth > in.length - common) {
       throw new IllegalArgumentException(
           "indices of " + Value.describe(indices) + " reach deeper than " + Value.describe(in));
+    }
+    for (int i = 0; i < Math.min(common, indices.length - 1); i++) {
+      fit(in[i], indices[i], in, indices);
     }
     return new Value(
         op.type(0),
@@ -967,7 +1117,17 @@ final class ShapeRules {
     }
     long[] dims = in.clone();
     long[] k = op.has("k") ? new long[] {op.whole("k", 0)} : op.content(1);
-    dims[op.axis("axis", -1, in.length)] = k == null || k.length != 1 ? OPEN : Math.max(0, k[0]);
+    int axis = op.axis("axis", -1, in.length);
+    dims[axis] = k == null || k.length != 1 ? OPEN : Math.max(0, k[0]);
+    if (in[axis] != OPEN && dims[axis] > in[axis]) {
+      throw new IllegalArgumentException(
+          "the first "
+              + dims[axis]
+              + " are not in dimension "
+              + axis
+              + " of "
+              + Value.describe(in));
+    }
     return List.of(new Value(op.type(0), dims, null), new Value(OnnxType.INT64, dims, null));
   }
 
@@ -1045,6 +1205,9 @@ final class ShapeRules {
     }
     needRank(in, 3, "an input");
     needRank(grid, 3, "the grid");
+    fit(in.length, grid.length, in, grid);
+    fit(in[0], grid[0], in, grid);
+    fit(in.length - 2, grid[grid.length - 1], in, grid);
     return new Value(op.type(0), replaced(Arrays.copyOf(grid, grid.length - 1), 1, 1, in[1]), null);
   }
 
@@ -1138,6 +1301,11 @@ final class ShapeRules {
     }
     if (in.length != 3) {
       throw new IllegalArgumentException(Value.describe(in) + " has not 3 dimensions");
+    }
+    long[] weights = op.dims(1);
+    if (weights != null) {
+      fit(3, weights.length, in, weights);
+      fit(in[2], weights[2], in, weights);
     }
     long ways = op.text("direction", "forward").equals("bidirectional") ? 2 : 1;
     long size = op.whole("hidden_size", OPEN);

@@ -64,7 +64,12 @@ final class ShapeRules {
       case UNPACK ->
           Collections.nCopies(operator.outputs().size(), without(shape(0), axisOption(1, 0)));
       case TOPK_V2 -> {
-        List<Integer> top = with(shape(0), shape(0).size() - 1, value(1));
+        List<Integer> in = atLeast(0, 1);
+        List<Integer> top = with(in, in.size() - 1, value(1));
+        if (value(1) > in.get(in.size() - 1)) {
+          throw new NoShapeException(
+              "the first " + value(1) + " are not in " + TfliteReader.describe(in));
+        }
         yield List.of(top, top);
       }
       case LSTM -> flag(3) ? basicLstm() : List.of(lstm(atLeast(0, 2), 0, 0, 18));
@@ -85,7 +90,6 @@ final class ShapeRules {
   private List<Integer> output() {
     return switch (operator.kind()) {
       case ABS,
-          ADD_N,
           CAST,
           CEIL,
           COMPLEX_ABS,
@@ -151,13 +155,34 @@ final class ShapeRules {
           SQUARED_DIFFERENCE,
           SUB ->
           broadcast(shape(0), shape(1));
-      case SELECT -> shape(1);
+      case ADD_N -> equal(0);
+      case SELECT -> equal(1);
       case SELECT_V2 -> broadcast(broadcast(shape(0), shape(1)), shape(2));
-      case CONV_2D -> slide(2, 1, shape(1, 4).get(0), 0, 1, 4);
-      case DEPTHWISE_CONV_2D -> slide(2, 1, shape(1, 4).get(3), 0, 1, 5);
-      case CONV_3D -> slide(3, 0, shape(1, 5).get(4), 0, 1, 5);
+      case CONV_2D -> {
+        // A filter for fewer channels than the input has is for groups of them.
+        int each = Math.max(1, shape(1, 4).get(3));
+        int groups = Math.max(1, shape(0, 4).get(3) / each);
+        boolean grouped = shape(0, 4).get(3) == groups * each && shape(1).get(0) % groups == 0;
+        checkFilter(0, 3, 3, grouped);
+        yield slide(2, 1, shape(1, 4).get(0), 0, 1, 4);
+      }
+      case DEPTHWISE_CONV_2D -> {
+        checkFilter(0, 3, 3, shape(1, 4).get(3) % Math.max(1, shape(0, 4).get(3)) == 0);
+        yield slide(2, 1, shape(1, 4).get(3), 0, 1, 5);
+      }
+      case CONV_3D -> {
+        checkFilter(0, 4, 3, false);
+        yield slide(3, 0, shape(1, 5).get(4), 0, 1, 5);
+      }
       case AVERAGE_POOL_2D, L2_POOL_2D, MAX_POOL_2D -> pool();
-      case TRANSPOSE_CONV, CONV_3D_TRANSPOSE -> dimensions(0);
+      case TRANSPOSE_CONV -> {
+        checkFilter(2, 3, 3, false);
+        yield dimensions(0);
+      }
+      case CONV_3D_TRANSPOSE -> {
+        checkFilter(2, 4, 4, false);
+        yield dimensions(0);
+      }
       case FULLY_CONNECTED -> fullyConnected();
       case RNN -> recurrent(shape(0, 2), 0, 1, 4);
       case UNIDIRECTIONAL_SEQUENCE_RNN -> recurrent(shape(0, 3), flag(0) ? 1 : 0, 1, 4);
@@ -187,7 +212,7 @@ final class ShapeRules {
       case GATHER_ND -> gatherNd();
       case EMBEDDING_LOOKUP -> join(shape(0), shape(1).subList(1, atLeast(1, 1).size()));
       case PACK -> {
-        List<Integer> packed = new ArrayList<>(shape(0));
+        List<Integer> packed = new ArrayList<>(equal(0));
         packed.add(axis(option(1, 0), packed.size() + 1), shapes.size());
         yield packed;
       }
@@ -195,7 +220,16 @@ final class ShapeRules {
       case RANK -> List.of();
       case TILE -> tile();
       case FILL -> dimensions(0);
-      case BROADCAST_TO -> dimensions(1);
+      case BROADCAST_TO -> {
+        List<Integer> wanted = dimensions(1);
+        if (!broadcast(shape(0), wanted).equals(wanted)) {
+          throw new NoShapeException(
+              TfliteReader.describe(shape(0))
+                  + " cannot be broadcast to "
+                  + TfliteReader.describe(wanted));
+        }
+        yield wanted;
+      }
       case SCATTER_ND -> dimensions(2);
       case SPARSE_TO_DENSE -> dimensions(1);
       case MATRIX_DIAG -> {
@@ -261,6 +295,18 @@ final class ShapeRules {
     if (shape.size() < rank) {
       throw new NoShapeException(
           "input " + input + " has " + shape.size() + " dimensions; the least is " + rank);
+    }
+    return shape;
+  }
+
+  /** The shape that all inputs from one on have. */
+  private List<Integer> equal(int first) {
+    List<Integer> shape = shape(first);
+    for (int i = first + 1; i < shapes.size(); i++) {
+      if (!shape(i).equals(shape)) {
+        throw new NoShapeException(
+            TfliteReader.describe(shape(i)) + " and " + TfliteReader.describe(shape) + " differ");
+      }
     }
     return shape;
   }
@@ -411,6 +457,26 @@ final class ShapeRules {
     }
     shape.add(channels);
     return shape;
+  }
+
+  /**
+   * Checks that a filter, input 1, is for the channels of an image.
+   *
+   * @param image which input
+   * @param channels its last dimension
+   * @param filterChannels that dimension of the filter
+   * @param orElse whether it fits although they differ
+   */
+  private void checkFilter(int image, int channels, int filterChannels, boolean orElse) {
+    List<Integer> in = shape(image, channels + 1);
+    List<Integer> filter = shape(1, channels + 1);
+    if (!orElse && !in.get(channels).equals(filter.get(filterChannels))) {
+      throw new NoShapeException(
+          "a filter of "
+              + TfliteReader.describe(filter)
+              + " does not fit "
+              + TfliteReader.describe(in));
+    }
   }
 
   private List<Integer> pool() {
@@ -683,6 +749,13 @@ final class ShapeRules {
     batches = batches < 0 ? batches + indices.size() : batches;
     if (batches < 0 || batches > Math.min(axis, indices.size())) {
       throw new NoShapeException("batchDims " + option(1, 0) + " does not fit axis " + axis);
+    }
+    if (!in.subList(0, batches).equals(indices.subList(0, batches))) {
+      throw new NoShapeException(
+          "indices of "
+              + TfliteReader.describe(indices)
+              + " do not fit "
+              + TfliteReader.describe(in));
     }
     return join(
         in.subList(0, axis),

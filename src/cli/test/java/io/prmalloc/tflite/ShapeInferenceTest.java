@@ -134,6 +134,49 @@ class ShapeInferenceTest {
   }
 
   @Test
+  void shouldStopWhenAFilterIsForOtherChannels() {
+    // Two groups of three channels.
+    assertEquals("1x4x4x8", one().weights(8, 3, 3, 3).run(0, "1x4x4x6", CONV_2D, 1, 0, 1, 1));
+    assertEquals(
+        "stopped: a filter of [8, 3, 3, 3] does not fit [1, 4, 4, 4]",
+        one().weights(8, 3, 3, 3).run(0, "1x4x4x4", CONV_2D, 1, 0, 1, 1));
+    assertEquals(
+        "stopped: a filter of [7, 3, 3, 3] does not fit [1, 4, 4, 6]",
+        one().weights(7, 3, 3, 3).run(0, "1x4x4x6", CONV_2D, 1, 0, 1, 1));
+    assertEquals(
+        "stopped: a filter of [1, 3, 3, 6] does not fit [1, 4, 4, 4]",
+        one().weights(1, 3, 3, 6).run(0, "1x4x4x4", DEPTHWISE_CONV_2D, 1, 0, 1, 1));
+    assertEquals(
+        "stopped: a filter of [2, 2, 2, 3, 7] does not fit [1, 3, 6, 4, 4]",
+        one().weights(2, 2, 2, 3, 7).run(0, "1x3x6x4x4", CONV_3D, 1, 1, 1, 1, 2));
+    assertEquals(
+        "stopped: a filter of [4, 3, 3, 2] does not fit [1, 4, 4, 3]",
+        one()
+            .numbers(1, 8, 8, 4)
+            .weights(4, 3, 3, 2)
+            .run(2, "1x4x4x3", TRANSPOSE_CONV, 1, 0, 2, 2));
+  }
+
+  @Test
+  void shouldStopWhenShapesDoNotFitEachOther() {
+    assertEquals("stopped: [2, 4] and [2, 3] differ", one().weights(2, 4).run(0, "2x3", ADD_N, 1));
+    assertEquals(
+        "stopped: [2, 4] and [2, 3] differ",
+        one().weights(2, 3).weights(2, 4).run(0, "2x3", SELECT, 1));
+    assertEquals(
+        "stopped: [3, 5] and [3, 4] differ", one().weights(3, 5).run(0, "3x4", PACK, 1, 2, 1));
+    assertEquals("4x3", one().numbers(4, 3).run(0, "1x3", BROADCAST_TO, 1));
+    assertEquals(
+        "stopped: [4, 1] cannot be broadcast to [1, 3]",
+        one().numbers(1, 3).run(0, "4x1", BROADCAST_TO, 1));
+    assertEquals(
+        "stopped: indices of [3, 5] do not fit [2, 4]",
+        one().weights(3, 5).run(0, "2x4", GATHER, 1, 1, 1));
+    assertEquals(
+        "stopped: the first 10 are not in [7, 9]", one().scalar(10).run(0, "7x9", TOPK_V2, 2));
+  }
+
+  @Test
   void shouldMultiplyWhenOperatorsAreProducts() {
     assertEquals("6x7", one().weights(7, 4).run(0, "2x3x4", FULLY_CONNECTED, 1));
     assertEquals(
