@@ -117,7 +117,8 @@ public final class Main implements Callable<Integer> {
   static int execute(PrintWriter out, PrintWriter err, String... args) {
     CommandLine program = new CommandLine(new Main());
     commands(args).forEach(program::addSubcommand);
-    try (Pipes pipes = new Pipes()) {
+    Pipes pipes = new Pipes();
+    try {
       return program
           .setOut(out)
           .setErr(err)
@@ -127,6 +128,8 @@ public final class Main implements Callable<Integer> {
           .setParameterExceptionHandler(Main::badUsage)
           .setExecutionExceptionHandler(Main::failed)
           .execute(args);
+    } finally {
+      pipes.close();
     }
   }
 
