@@ -94,7 +94,7 @@ final class OutputFile {
 
   private static boolean isSame(Path one, Path other) {
     try {
-      if (Files.exists(one) && Files.exists(other)) {
+      if (Files.exists(one) || Files.exists(other)) {
         return Files.isRegularFile(one) && Files.isSameFile(one, other);
       }
       return FileReplacement.place(one).equals(FileReplacement.place(other));

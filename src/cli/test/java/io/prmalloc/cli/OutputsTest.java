@@ -166,6 +166,14 @@ class OutputsTest {
   }
 
   @Test
+  void shouldNotTakeADirectoryForTheFileWhenItIsTheInput() {
+    Outcome outcome = run("plan / --out DIR/f --report DIR/g");
+
+    assertEquals(2, outcome.exitCode());
+    assertTrue(outcome.err().startsWith("prmalloc: /: "), outcome.err());
+  }
+
+  @Test
   void shouldWriteATableOverItself() throws IOException {
     Path table = file("t.csv", TABLE);
 
