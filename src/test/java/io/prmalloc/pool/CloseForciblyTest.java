@@ -12,6 +12,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
 import io.prmalloc.lifetime.PlannerSettings;
 import java.nio.ByteBuffer;
@@ -105,6 +106,17 @@ class CloseForciblyTest {
         "allocator is closed",
         assertThrows(IllegalStateException.class, () -> block.open(bytes)).getMessage());
     source.checkAndFree();
+    assertEquals(0, pool.stats().bytesInUse());
+  }
+
+  @Test
+  void shouldFreeTheBlockOfARawRequestThatIsRefusedWhenThePoolIsClosed() {
+    TensorPoolAllocator pool = open();
+    int header = HeaderDescriptor.FULL_BYTES;
+    Block block = pool.takeSlowly(LARGE, 64, header, header);
+    pool.closeForcibly();
+    assertThrows(
+        IllegalStateException.class, () -> HeaderDescriptor.openUnpooled(block, LARGE, header));
     assertEquals(0, pool.stats().bytesInUse());
   }
 

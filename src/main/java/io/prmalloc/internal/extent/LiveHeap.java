@@ -258,11 +258,12 @@ public final class LiveHeap implements Retirable {
     HeapBlock block = new HeapBlock(large ? BlockIsolation.NONE : isolation, this::released);
     MemoryRegion memory = reserve(request.alignment(), request.capacity(), request.capacity());
     boolean kept = false;
+    Region region = null;
     HeapShard first = shards[0];
     first.lock();
     try {
       checkOpen();
-      Region region = new Region(memory, null);
+      region = new Region(memory, null);
       region.shard = first;
       directory.add(region);
       own.add(region);
@@ -275,7 +276,14 @@ public final class LiveHeap implements Retirable {
       kept = true;
       return block;
     } finally {
+      if (!kept) {
+        own.remove(region);
+      }
       first.lock.unlock();
+      if (!kept && region != null) {
+        // Its addresses may be given out by another region right after.
+        directory.remove(region);
+      }
       if (!kept) {
         giveBack(memory);
       }

@@ -13,6 +13,7 @@ import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.BlockIsolation;
@@ -454,5 +455,81 @@ class LiveHeapTest {
     aligned.close();
     assertEquals(0, source.bytesReserved());
     heap.retire();
+  }
+
+  /** Tells its address once, and then cannot for once. */
+  private static final class ShyRegion extends MemoryRegion {
+    private final MemoryRegion region;
+    private int asked;
+
+    ShyRegion(MemoryRegion region) {
+      super(region.buffer(), region.sizeBytes());
+      this.region = region;
+    }
+
+    @Override
+    public long address() {
+      if (++asked == 2) {
+        throw new IllegalStateException("the address cannot be told");
+      }
+      return region.address();
+    }
+
+    @Override
+    public long discard(long offset, long bytes) {
+      return 0;
+    }
+
+    @Override
+    public boolean populate() {
+      return false;
+    }
+
+    @Override
+    public void free() {
+      region.free();
+    }
+
+    @Override
+    public boolean isFreed() {
+      return region.isFreed();
+    }
+  }
+
+  @Test
+  void shouldNotFindARegionOfItsOwnThatWentBackAfterAFailure() {
+    SubAllocator inner = SubAllocator.direct();
+    List<ShyRegion> shy = new ArrayList<>();
+    SubAllocator source =
+        new SubAllocatorWrapper(inner) {
+          @Override
+          public boolean isGuarded() {
+            return true;
+          }
+
+          @Override
+          public MemoryRegion alloc(long alignment, long bytes) {
+            ShyRegion region = new ShyRegion(super.alloc(alignment, bytes));
+            shy.add(region);
+            return region;
+          }
+
+          @Override
+          public void free(MemoryRegion region) {
+            super.free(((ShyRegion) region).region);
+          }
+        };
+    AddressDirectory directory = new AddressDirectory();
+    directory.enable();
+    LiveHeap heap = new LiveHeap(source, BlockIsolation.NONE, directory, released::add);
+    assertThrows(IllegalStateException.class, () -> heap.acquire(1000, 64, 64, null));
+    assertNull(directory.find(shy.get(0).address()));
+    assertEquals(0, inner.bytesReserved());
+    // A watch counts the regions that the heap has.
+    List<Boolean> drained = new ArrayList<>();
+    heap.watchDrain(1, drained::add);
+    assertEquals(List.of(true), drained);
+    assertTrue(heap.retire());
+    assertEquals(0, inner.bytesReserved());
   }
 }
