@@ -569,11 +569,18 @@ public final class LiveHeap implements Retirable {
   private boolean releaseShared(HeapBlock block, Region region) {
     // Watched blocks are not used again: their pages are given back at once, since the plan that
     // takes over needs pages.
-    boolean purged =
-        region.isWatched(block)
-            && isWorthPurging()
-            && discard(region.memory, block.offset(), block.capacityBytes());
+    boolean purged = region.isWatched(block) && isWorthPurging() && discard(block, region);
     return region.shard.release(block, region, purged);
+  }
+
+  private boolean discard(HeapBlock block, Region region) {
+    transit.readLock().lock();
+    try {
+      // A heap that is closed by force does not wait for its blocks.
+      return !closed && discard(region.memory, block.offset(), block.capacityBytes());
+    } finally {
+      transit.readLock().unlock();
+    }
   }
 
   private boolean releaseOwn(HeapBlock block, Region region) {
@@ -830,37 +837,48 @@ public final class LiveHeap implements Retirable {
 
   private long purgeIdle(HeapShard shard, Region region, int before) {
     long bytes = 0;
-    while (!cannotPurge && OperatingSystem.callsNativeSilently()) {
-      int first;
-      int count;
-      shard.lock();
+    long purged = -1;
+    while (purged != 0 && !cannotPurge && OperatingSystem.callsNativeSilently()) {
+      // No region goes back meanwhile: its addresses may be given out by somebody else then.
+      transit.readLock().lock();
       try {
-        // It may have become another shard's, which looks after it then.
-        first =
-            region.shard == shard && Arrays.asList(shard.regions).contains(region)
-                ? region.map.takeIdle(PURGED_PAGES, before)
-                : -1;
-        count = first < 0 ? 0 : region.map.length(first);
+        purged = purgeOne(shard, region, before);
       } finally {
-        shard.lock.unlock();
+        transit.readLock().unlock();
       }
-      if (first < 0) {
-        return bytes;
-      }
-      boolean gone = discard(region.memory, (long) first << PAGE_SHIFT, (long) count << PAGE_SHIFT);
-      shard.lock();
-      try {
-        if (gone) {
-          region.map.purged(first);
-          bytes += (long) count << PAGE_SHIFT;
-        } else {
-          region.map.notPurged(first);
-        }
-      } finally {
-        shard.lock.unlock();
-      }
+      bytes += purged;
     }
     return bytes;
+  }
+
+  /** Purges one part of a region; how many bytes those were, 0 if there is none. */
+  private long purgeOne(HeapShard shard, Region region, int before) {
+    int first;
+    int count;
+    shard.lock();
+    try {
+      // It may have become another shard's, which looks after it then, or have gone.
+      boolean its = region.shard == shard && Arrays.asList(shard.regions).contains(region);
+      first = its ? region.map.takeIdle(PURGED_PAGES, before) : -1;
+      count = first < 0 ? 0 : region.map.length(first);
+    } finally {
+      shard.lock.unlock();
+    }
+    if (first < 0) {
+      return 0;
+    }
+    boolean gone = discard(region.memory, (long) first << PAGE_SHIFT, (long) count << PAGE_SHIFT);
+    shard.lock();
+    try {
+      if (gone) {
+        region.map.purged(first);
+      } else {
+        region.map.notPurged(first);
+      }
+    } finally {
+      shard.lock.unlock();
+    }
+    return gone ? (long) count << PAGE_SHIFT : 0;
   }
 
   private void lockAll() {

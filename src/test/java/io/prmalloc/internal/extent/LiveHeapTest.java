@@ -29,6 +29,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -457,32 +459,28 @@ class LiveHeapTest {
     heap.retire();
   }
 
-  /** Tells its address once, and then cannot for once. */
-  private static final class ShyRegion extends MemoryRegion {
-    private final MemoryRegion region;
-    private int asked;
+  /** A region of another sub-allocator. */
+  private static class WrappedRegion extends MemoryRegion {
+    final MemoryRegion region;
 
-    ShyRegion(MemoryRegion region) {
+    WrappedRegion(MemoryRegion region) {
       super(region.buffer(), region.sizeBytes());
       this.region = region;
     }
 
     @Override
     public long address() {
-      if (++asked == 2) {
-        throw new IllegalStateException("the address cannot be told");
-      }
       return region.address();
     }
 
     @Override
     public long discard(long offset, long bytes) {
-      return 0;
+      return region.discard(offset, bytes);
     }
 
     @Override
     public boolean populate() {
-      return false;
+      return region.populate();
     }
 
     @Override
@@ -496,27 +494,91 @@ class LiveHeapTest {
     }
   }
 
+  private static class WrappingSource extends SubAllocatorWrapper {
+    private final UnaryOperator<MemoryRegion> wrapper;
+
+    WrappingSource(SubAllocator inner, UnaryOperator<MemoryRegion> wrapper) {
+      super(inner);
+      this.wrapper = wrapper;
+    }
+
+    @Override
+    public MemoryRegion alloc(long alignment, long bytes) {
+      return wrapper.apply(super.alloc(alignment, bytes));
+    }
+
+    @Override
+    public void free(MemoryRegion region) {
+      super.free(((WrappedRegion) region).region);
+    }
+  }
+
+  /** Tells its address once, and then cannot for once. */
+  private static final class ShyRegion extends WrappedRegion {
+    private int asked;
+
+    ShyRegion(MemoryRegion region) {
+      super(region);
+    }
+
+    @Override
+    public long address() {
+      if (++asked == 2) {
+        throw new IllegalStateException("the address cannot be told");
+      }
+      return super.address();
+    }
+  }
+
+  @Test
+  void shouldKeepARegionWhosePagesArePurgedWhileTheHeapCloses() throws Exception {
+    assumeTrue(OperatingSystem.callsNativeSilently(), "no native calls without a warning here");
+    SubAllocator inner = SubAllocator.mmap(MmapOptions.DEFAULT);
+    AtomicReference<Runnable> whenPurged = new AtomicReference<>(() -> {});
+    LiveHeap heap =
+        heapOf(
+            new WrappingSource(
+                inner,
+                region ->
+                    new WrappedRegion(region) {
+                      @Override
+                      public long discard(long offset, long bytes) {
+                        whenPurged.getAndSet(() -> {}).run();
+                        assertFalse(isFreed(), "the pages may be somebody else's");
+                        return super.discard(offset, bytes);
+                      }
+                    }));
+    Allocation before = take(heap, MIB);
+    Allocation last = take(heap, MIB);
+    before.close();
+    Thread closer = new Thread(heap::retire);
+    whenPurged.set(
+        () -> {
+          last.close();
+          closer.start();
+          while (closer.isAlive() && closer.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+          }
+        });
+    assertEquals(MIB, heap.trim());
+    closer.join();
+    assertEquals(0, inner.bytesReserved());
+  }
+
   @Test
   void shouldNotFindARegionOfItsOwnThatWentBackAfterAFailure() {
     SubAllocator inner = SubAllocator.direct();
     List<ShyRegion> shy = new ArrayList<>();
     SubAllocator source =
-        new SubAllocatorWrapper(inner) {
+        new WrappingSource(
+            inner,
+            region -> {
+              shy.add(new ShyRegion(region));
+              return shy.get(0);
+            }) {
           @Override
           public boolean isGuarded() {
             return true;
-          }
-
-          @Override
-          public MemoryRegion alloc(long alignment, long bytes) {
-            ShyRegion region = new ShyRegion(super.alloc(alignment, bytes));
-            shy.add(region);
-            return region;
-          }
-
-          @Override
-          public void free(MemoryRegion region) {
-            super.free(((ShyRegion) region).region);
           }
         };
     AddressDirectory directory = new AddressDirectory();
