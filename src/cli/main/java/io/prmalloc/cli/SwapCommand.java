@@ -88,7 +88,8 @@ final class SwapCommand implements Callable<Integer> {
   @Option(
       names = "--out-rate",
       paramLabel = "R",
-      description = "Bytes per second to the disk. Default: 104094472 in 4.452 seconds.")
+      description =
+          "Bytes per second to the disk, from 1 to 1e18. Default: 104094472 in 4.452 seconds.")
   private double outRate = SwapOptions.DEFAULT_BYTES_PER_SECOND;
 
   @Option(

@@ -21,6 +21,9 @@ import java.util.Set;
  */
 final class MnnReader {
 
+  /** Some thirty years; so no sum of times is infinite. */
+  private static final double MAX_MILLIS = 1e12;
+
   private MnnReader() {}
 
   /** An operator as the list of operators has it, before its scratch memory is known. */
@@ -236,6 +239,10 @@ final class MnnReader {
             if (millis < 0) {
               throw reader.error(
                   "milliseconds " + millis + " of operator \"" + key + "\" are negative");
+            }
+            if (millis > MAX_MILLIS) {
+              throw reader.error(
+                  "milliseconds " + millis + " of operator \"" + key + "\" exceed 1e12");
             }
             costs.put(Integer.valueOf(key), millis);
           });

@@ -86,6 +86,18 @@ class SwapCommandTest {
     checkTimeline(os);
   }
 
+  @Test
+  void shouldStayFiniteWhenRatesAreAtTheirBounds() throws IOException {
+    JsonNode slow = json(squeezenet("--out-rate=1", "--in-rate=1", "--json"));
+    JsonNode fast = json(squeezenet("--out-rate=1e18", "--in-rate=1e18", "--json"));
+
+    assertEquals(
+        1000.0 * (slow.get("bytesOut").asLong() + slow.get("bytesIn").asLong()),
+        slow.get("totalMillis").asDouble(),
+        1e-3 * slow.get("totalMillis").asDouble());
+    assertEquals(fast.get("computeMillis").asDouble(), fast.get("totalMillis").asDouble(), 1e-3);
+  }
+
   private static void checkTimeline(JsonNode report) {
     double end = 0;
     int id = 0;
@@ -225,8 +237,10 @@ class SwapCommandTest {
       value = {
         "--forward-ops=4|forward ops 4 are not less than the step's 4",
         "--forward-ops=0|forward ops 0 are less than 1",
-        "--forward-ops=3 --out-rate=0|out rate 0.0 is not a number of bytes per second above 0",
-        "--forward-ops=3 --in-rate=NaN|in rate NaN is not a number of bytes per second above 0",
+        "--forward-ops=3 --out-rate=0|out rate 0.0 is not from 1 to 1e18 bytes per second",
+        "--forward-ops=3 --out-rate=1e-300|out rate 1.0E-300 is not from 1 to 1e18 bytes per second",
+        "--forward-ops=3 --in-rate=1e300|in rate 1.0E300 is not from 1 to 1e18 bytes per second",
+        "--forward-ops=3 --in-rate=NaN|in rate NaN is not from 1 to 1e18 bytes per second",
         "--forward-ops=3 --budget=-1|budget -1 is negative; the least is 0",
         "--forward-ops=3 --recompute|computing again is for a budget, and there is none",
         "--forward-ops=3 --reuse-children|--reuse-children is for --allocator pool",

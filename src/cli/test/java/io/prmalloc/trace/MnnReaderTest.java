@@ -204,6 +204,7 @@ class MnnReaderTest {
             + " whole number",
         "Net.4.cost_info.json | 0.5 | -0.5 | :1: milliseconds -0.5 of operator \"1\" are negative",
         "Net.4.cost_info.json | \"1\" | \"2\" | :1: there is no operator \"2\" of 2",
+        "Net.4.cost_info.json | 0.5 | 1e308 | :1: milliseconds 1.0E308 of operator \"1\" exceed 1e12",
         "Net.4.cost_info.json | 0.5 | 1e999 | :1: milliseconds of operator \"1\" is too large",
         "Net.4.cost_info.json | 0.5 | true | :1: expected milliseconds of operator \"1\", a number,"
             + " found a truth value",

@@ -11,8 +11,8 @@ import java.util.OptionalLong;
  *
  * @param mode how transfers and computing share the time
  * @param allocator where memory comes from
- * @param outBytesPerSecond how fast the disk is written, more than 0
- * @param inBytesPerSecond how fast it is read, more than 0
+ * @param outBytesPerSecond how fast the disk is written, from 1 to 1e18
+ * @param inBytesPerSecond how fast it is read, from 1 to 1e18
  * @param forwardOps how many operators the forward pass has, from 1; empty if {@link ForwardPass}
  *     is to find out
  * @param budgetBytes what the peak must not pass, from 0; empty if everything is to be swapped
@@ -29,6 +29,9 @@ public record SwapOptions(
 
   /** What a phone did: 104,094,472 bytes in 4.452 seconds. */
   public static final double DEFAULT_BYTES_PER_SECOND = 104_094_472 / 4.452;
+
+  /** Within it, and from 1 on, no time of a transfer is infinite. */
+  private static final double MAX_BYTES_PER_SECOND = 1e18;
 
   /**
    * Threading: any thread.
@@ -53,9 +56,9 @@ public record SwapOptions(
   }
 
   private static void checkRate(String which, double bytesPerSecond) {
-    if (!(bytesPerSecond > 0 && bytesPerSecond < Double.POSITIVE_INFINITY)) {
+    if (!(bytesPerSecond >= 1 && bytesPerSecond <= MAX_BYTES_PER_SECOND)) {
       throw new IllegalArgumentException(
-          which + " rate " + bytesPerSecond + " is not a number of bytes per second above 0");
+          which + " rate " + bytesPerSecond + " is not from 1 to 1e18 bytes per second");
     }
   }
 
