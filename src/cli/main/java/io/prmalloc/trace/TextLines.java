@@ -64,10 +64,17 @@ final class TextLines implements AutoCloseable {
    */
   record Start(long number, String text) {}
 
+  private static final int AHEAD_BYTES = 1 << 13;
   private static final String BYTE_ORDER_MARK = "\uFEFF";
 
   /** What a comment begins with. */
   static final char COMMENT = '#';
+
+  // What was read and is not yet part of a line: calls of the stream, byte by byte, would take
+  // longer than all the rest.
+  private final byte[] ahead = new byte[AHEAD_BYTES];
+  private int aheadFrom;
+  private int aheadTo;
 
   private byte[] bytes = new byte[256];
   private long number;
@@ -167,7 +174,7 @@ final class TextLines implements AutoCloseable {
   }
 
   private boolean readLine() throws IOException {
-    int next = in.read();
+    int next = read();
     if (next < 0) {
       return false;
     }
@@ -184,10 +191,23 @@ final class TextLines implements AutoCloseable {
             file, number, "is longer than " + MAX_LINE_BYTES + " bytes");
       }
       end = blank ? end : length;
-      next = in.read();
+      next = read();
     }
-    line = decode(end);
+    line = end == 0 ? "" : decode(end);
     return true;
+  }
+
+  /** The next byte, or -1. */
+  private int read() throws IOException {
+    if (aheadFrom == aheadTo) {
+      aheadFrom = 0;
+      aheadTo = in.read(ahead, 0, ahead.length);
+      if (aheadTo <= 0) {
+        aheadTo = 0;
+        return -1;
+      }
+    }
+    return ahead[aheadFrom++] & 0xff;
   }
 
   private void append(int at, byte next) {

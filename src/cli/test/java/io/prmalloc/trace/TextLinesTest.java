@@ -2,9 +2,12 @@ package io.prmalloc.trace;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +46,35 @@ class TextLinesTest {
     TraceFormatException wrong =
         assertThrows(TraceFormatException.class, () -> lines("\n" + most + "  x\n"));
     assertEquals("file:2: is longer than 1048576 bytes", wrong.getMessage());
+  }
+
+  /** A file that unpacks to a thousand times its size may be nothing but empty lines. */
+  @Test
+  void shouldTakeManyBytesAtATimeFromItsSource() {
+    String text = "\n".repeat(100_000) + "a".repeat(50_000) + "\n\nb";
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    TextLines.Source source =
+        () ->
+            new ByteArrayInputStream(bytes) {
+              @Override
+              public synchronized int read() {
+                throw new AssertionError("a single byte was asked for");
+              }
+
+              @Override
+              public synchronized int read(byte[] into, int offset, int length) {
+                return super.read(into, offset, length);
+              }
+            };
+
+    try (TextLines lines = new TextLines("file", source)) {
+      assertTrue(lines.next());
+      assertEquals(100_001, lines.number());
+      assertEquals(50_000, lines.line().length());
+      assertTrue(lines.next());
+      assertEquals("100003:b", lines.number() + ":" + lines.line());
+      assertFalse(lines.next());
+    }
   }
 
   @Test
