@@ -385,7 +385,9 @@ final class GraphBuilder {
           unknown.size()
               + " of "
               + count
-              + " values have no known size and are not planned: "
+              + (unknown.size() == 1
+                  ? " values has no known size and is not planned: "
+                  : " values have no known size and are not planned: ")
               + list(unknown.stream().map(i -> quote(names.get(i))).toList())
               + (stops.isEmpty() ? "" : "; shapes end at " + list(stops))
               + "; ONNX's shape inference (onnx.shape_inference.infer_shapes_path) or ONNX Runtime's"
@@ -393,9 +395,11 @@ final class GraphBuilder {
     }
     if (!differences.isEmpty()) {
       warnings.add(
-          differences.size()
-              + " values have another shape or type than the model states, and are taken as follows"
-              + " from its operators: "
+          (differences.size() == 1
+                  ? "1 value has another shape or type than the model states, and is taken"
+                  : differences.size()
+                      + " values have another shape or type than the model states, and are taken")
+              + " as follows from its operators: "
               + list(differences));
     }
     return warnings;

@@ -1,5 +1,6 @@
 package io.prmalloc.onnx;
 
+import io.prmalloc.model.Counted;
 import io.prmalloc.onnx.OnnxModel.Attribute;
 import io.prmalloc.onnx.OnnxModel.Operation;
 import java.util.Arrays;
@@ -86,7 +87,7 @@ record Operator(Operation operation, long opset, List<Value> inputs) {
     }
     if (wholes.length != count) {
       throw new IllegalArgumentException(
-          attribute + " has " + wholes.length + " numbers instead of " + count);
+          attribute + " has " + Counted.of(wholes.length, "number") + " instead of " + count);
     }
     return wholes;
   }
@@ -103,7 +104,8 @@ record Operator(Operation operation, long opset, List<Value> inputs) {
    */
   static int axis(long axis, int rank) {
     if (axis < -rank || axis >= rank) {
-      throw new IllegalArgumentException("axis " + axis + " is not one of " + rank + " dimensions");
+      throw new IllegalArgumentException(
+          "axis " + axis + " is not one of " + Counted.of(rank, "dimension"));
     }
     return (int) (axis < 0 ? axis + rank : axis);
   }

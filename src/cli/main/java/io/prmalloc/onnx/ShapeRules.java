@@ -2,6 +2,7 @@ package io.prmalloc.onnx;
 
 import static io.prmalloc.onnx.Value.OPEN;
 
+import io.prmalloc.model.Counted;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -298,7 +299,11 @@ final class ShapeRules {
   private static void needRank(long[] dims, int least, String what) {
     if (dims.length < least) {
       throw new IllegalArgumentException(
-          what + " of " + Value.describe(dims) + " has fewer than " + least + " dimensions");
+          what
+              + " of "
+              + Value.describe(dims)
+              + " has fewer than "
+              + Counted.of(least, "dimension"));
     }
   }
 
@@ -775,7 +780,7 @@ final class ShapeRules {
     }
     if (order.length != in.length) {
       throw new IllegalArgumentException(
-          "perm has " + order.length + " numbers for " + Value.describe(in));
+          "perm has " + Counted.of(order.length, "number") + " for " + Value.describe(in));
     }
     if (Arrays.stream(order).map(i -> Operator.axis(i, in.length)).distinct().count()
         != in.length) {
@@ -825,7 +830,7 @@ final class ShapeRules {
     int count = op.outputCount();
     if (parts != null && parts.length != count) {
       throw new IllegalArgumentException(
-          parts.length + " parts are given for " + count + " outputs");
+          Counted.of(parts.length, "part") + " for " + Counted.of(count, "output"));
     }
     if (parts != null) {
       checkParts(in, axis, parts);
@@ -944,7 +949,7 @@ final class ShapeRules {
     int count = axes == null ? in.length : axes.length;
     if (pads.length != 2 * count) {
       throw new IllegalArgumentException(
-          "pads has " + pads.length + " numbers instead of " + 2 * count);
+          "pads has " + Counted.of(pads.length, "number") + " instead of " + 2 * count);
     }
     long[] dims = in.clone();
     for (int i = 0; i < count; i++) {
@@ -987,7 +992,7 @@ final class ShapeRules {
     }
     if (repeats.length != in.length) {
       throw new IllegalArgumentException(
-          repeats.length + " repeats are given for " + Value.describe(in));
+          Counted.of(repeats.length, "repeat") + " for " + Value.describe(in));
     }
     long[] dims = in.clone();
     for (int i = 0; i < dims.length; i++) {

@@ -1,5 +1,6 @@
 package io.prmalloc.tflite;
 
+import io.prmalloc.model.Counted;
 import io.prmalloc.tflite.TfliteSubgraph.TfliteOperator;
 import java.io.Serial;
 import java.util.ArrayList;
@@ -285,7 +286,12 @@ final class ShapeRules {
     List<Integer> shape = shape(input);
     if (shape.size() != rank) {
       throw new NoShapeException(
-          "input " + input + " has " + shape.size() + " dimensions instead of " + rank);
+          "input "
+              + input
+              + " has "
+              + Counted.of(shape.size(), "dimension")
+              + " instead of "
+              + rank);
     }
     return shape;
   }
@@ -294,7 +300,12 @@ final class ShapeRules {
     List<Integer> shape = shape(input);
     if (shape.size() < rank) {
       throw new NoShapeException(
-          "input " + input + " has " + shape.size() + " dimensions; the least is " + rank);
+          "input "
+              + input
+              + " has "
+              + Counted.of(shape.size(), "dimension")
+              + "; the least is "
+              + rank);
     }
     return shape;
   }
@@ -323,7 +334,12 @@ final class ShapeRules {
     List<Long> known = values(input);
     if (known.size() != count) {
       throw new NoShapeException(
-          "input " + input + " has " + known.size() + " elements instead of " + count);
+          "input "
+              + input
+              + " has "
+              + Counted.of(known.size(), "element")
+              + " instead of "
+              + count);
     }
     return known;
   }
@@ -363,7 +379,7 @@ final class ShapeRules {
   private static int axis(long axis, int rank) {
     long positive = axis < 0 ? axis + rank : axis;
     if (positive < 0 || positive >= rank) {
-      throw new NoShapeException("axis " + axis + " is none of " + rank + " dimensions");
+      throw new NoShapeException("axis " + axis + " is none of " + Counted.of(rank, "dimension"));
     }
     return (int) positive;
   }
@@ -520,8 +536,8 @@ final class ShapeRules {
           "its state, input "
               + input
               + ", has "
-              + elements(shape(input))
-              + " elements instead of "
+              + Counted.of(elements(shape(input)), "element")
+              + " instead of "
               + elements);
     }
   }

@@ -2,6 +2,7 @@ package io.prmalloc.trace;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.model.GraphModel;
 import io.prmalloc.model.GraphModel.Origin;
 import io.prmalloc.model.GraphModel.Part;
@@ -221,10 +222,6 @@ public final class ArenaReport {
     }
   }
 
-  private static String count(long things, String thing) {
-    return things + " " + thing + (things == 1 ? "" : "s");
-  }
-
   /** One graph and the places of its tensors. Threading: one thread at a time. */
   private static final class Placed {
 
@@ -344,9 +341,9 @@ public final class ArenaReport {
     }
 
     String text(boolean explained) {
-      return count(graph.tensors().size(), "tensor")
+      return Counted.of(graph.tensors().size(), "tensor")
           + ", "
-          + count(graph.nodes().size(), "node")
+          + Counted.of(graph.nodes().size(), "node")
           + ", arena "
           + planner.arenaBytes()
           + " bytes (load "
@@ -388,14 +385,14 @@ public final class ArenaReport {
             .append(tensor.name().isEmpty() ? "" : " " + EventsReader.shorten(tensor.name()))
             .append(looks.isEmpty() ? "" : " (" + looks + ")")
             .append(": ")
-            .append(count(tensor.bytes(), "byte"))
+            .append(Counted.of(tensor.bytes(), "byte"))
             .append(offset.isPresent() ? " at " + offset.getAsLong() : "")
             .append(tensor.kind() == TensorKind.PERSISTENT ? " of the persistent arena" : "")
             .append("; ")
             .append(why(i));
         if (record != null) {
           text.append("; ")
-              .append(count(record.lastTask() - record.firstTask() + 1, "node"))
+              .append(Counted.of(record.lastTask() - record.firstTask() + 1, "node"))
               .append(", ")
               .append(record.firstTask())
               .append('-')
@@ -443,7 +440,7 @@ public final class ArenaReport {
               .toList();
       return text
           + "Persistent are "
-          + count(persistent.size(), "tensor")
+          + Counted.of(persistent.size(), "tensor")
           + " of "
           + bytes
           + " bytes, of which "

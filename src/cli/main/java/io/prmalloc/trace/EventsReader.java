@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.Counted;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -68,11 +69,14 @@ final class EventsReader {
     }
     if (fields.length != 3 && fields.length != 4) {
       throw new IllegalArgumentException(
-          "has " + fields.length + " fields instead of 3, or 4 with a thread, " + SHAPE);
+          "has "
+              + Counted.of(fields.length, "field")
+              + " instead of 3, or 4 with a thread, "
+              + SHAPE);
     }
     if (width != 0 && fields.length != width) {
       throw new IllegalArgumentException(
-          "has " + fields.length + " fields, but the lines before it have " + width);
+          "has " + Counted.of(fields.length, "field") + ", but the lines before it have " + width);
     }
     switch (kind) {
       case "a" -> trace.allocate(fields[1], parseSize(fields[2]));

@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.Counted;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.ShapedUsageRecord;
@@ -303,7 +304,10 @@ final class LivesReader {
     }
     if (cells.size() != table.header().size()) {
       throw new IllegalArgumentException(
-          "has " + cells.size() + " fields, but the header has " + table.header().size());
+          "has "
+              + Counted.of(cells.size(), "field")
+              + ", but the header has "
+              + table.header().size());
     }
     String id = cell(cells, "id");
     if (id.isEmpty()) {
@@ -458,7 +462,10 @@ final class LivesReader {
     int before = shapedRecords.isEmpty() ? 1 : shapedRecords.get(0).shape().dimensions().size();
     if (dimensions != before) {
       throw new IllegalArgumentException(
-          "the size has " + dimensions + " dimensions, but those before it have " + before);
+          "the size has "
+              + Counted.of(dimensions, "dimension")
+              + ", but those before it have "
+              + before);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.Counted;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -96,7 +97,8 @@ final class MallocTraceReader {
           "starts with `" + EventsReader.shorten(fields[0]) + "`, " + SHAPE);
     }
     if (fields.length != (free ? 2 : 3)) {
-      throw new IllegalArgumentException("has " + fields.length + " fields, " + SHAPE);
+      throw new IllegalArgumentException(
+          "has " + Counted.of(fields.length, "field") + ", " + SHAPE);
     }
     requests++;
     if (requests > header[2]) {

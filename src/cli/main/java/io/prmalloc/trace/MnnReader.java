@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.Counted;
 import io.prmalloc.trace.MnnOp.ScratchEvent;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,7 +47,12 @@ final class MnnReader {
       throw TraceFormatException.atEntry(
           files.resizeInfo(),
           "its list",
-          "has " + scratch.size() + " operators, but " + files.ioInfo() + " has " + graph.size());
+          "has "
+              + Counted.of(scratch.size(), "operator")
+              + ", but "
+              + files.ioInfo()
+              + " has "
+              + graph.size());
     }
     Map<String, String> redundantParents = readRedundantParents(files.redundantParent());
     checkScratch(files, scratch, redundantParents);
@@ -133,7 +139,7 @@ final class MnnReader {
     List<String> pair = new ArrayList<>(2);
     json.array(entry + ", an array", (reader, i) -> pair.add(reader.string(entry + "[" + i + "]")));
     if (pair.size() != 2) {
-      throw json.error(entry + " has " + pair.size() + " elements instead of 2");
+      throw json.error(entry + " has " + Counted.of(pair.size(), "element") + " instead of 2");
     }
     return switch (pair.get(0)) {
       case "alloc" -> new ScratchEvent(true, pair.get(1));

@@ -156,7 +156,7 @@ class GraphInputsTest {
     String warning =
         "prmalloc: warning: "
             + file
-            + ": 1 of 4 values have no known size and are not planned: `where`; shapes end at"
+            + ": 1 of 4 values has no known size and is not planned: `where`; shapes end at"
             + " graph.node[2] (NonZero); ";
     long load = 2 * 8 * 4096 * 4;
     for (String shape : List.of("--shape=n=8", "--shape=x=8x1024")) {

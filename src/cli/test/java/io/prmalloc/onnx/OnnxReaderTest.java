@@ -186,7 +186,7 @@ class OnnxReaderTest {
         warning(set)
             .orElseThrow()
             .startsWith(
-                "1 of 3 values have no known size and are not planned: `c`; shapes end at"
+                "1 of 3 values has no known size and is not planned: `c`; shapes end at"
                     + " graph.node[1] (Unheard); ONNX's shape inference"),
         warning(set).orElseThrow());
   }
@@ -243,7 +243,7 @@ class OnnxReaderTest {
 
     assertEquals(
         Optional.of(
-            "1 values have another shape or type than the model states, and are taken as follows"
+            "1 value has another shape or type than the model states, and is taken as follows"
                 + " from its operators: `b` (stated 4x6 of FLOAT, follows 5x4 of FLOAT)"),
         warning(read));
     assertEquals(80, bytes(read.whole(), "b"));

@@ -169,7 +169,7 @@ class ShapeRulesTest {
     "Add, 2x3 4, '', 2x3 and 4 do not fit each other",
     "Conv, 1x3x2x2 8x3x5x5, '', a window of 5 does not fit into the 2 of dimension 2",
     "Conv, 1x3x9x9 8x3x5x5, strides=[0;1], strides: 0 is not from 1 to 2147483647",
-    "Conv, 1x3x9x9 8x3x5x5, strides=[1], strides has 1 numbers instead of 2",
+    "Conv, 1x3x9x9 8x3x5x5, strides=[1], strides has 1 number instead of 2",
     "Conv, 1x3x9x9 8x3x5, '', a kernel of 8x3x5 does not fit 1x3x9x9",
     "MatMul, 2x3 4x5, '', 2x3 and 4x5 do not fit each other",
     "Reshape, 2x3 [4;-1], '', 2x3 cannot take the shape 4x?",
@@ -206,7 +206,7 @@ class ShapeRulesTest {
     "Transpose, 2x3, perm=[0;2], axis 2 is not one of 2 dimensions",
     "Slice, 9 [0] [5] [0] [0], '', a step is 0",
     "Pad, 2x3 [0;0;-3;0], '', -3 does not fit a dimension of 2",
-    "Tile, 2x3 [1], '', 1 repeats are given for 2x3",
+    "Tile, 2x3 [1], '', 1 repeat for 2x3",
     "Expand, 2x1 [-4], '', a dimension of -4 is negative",
     "MaxPool, 1x1x4x4, '', there is no kernel_shape",
     "Tile, 1073741824 [1073741824], '', a shape of 1152921504606846976 is not of dimensions from 0"

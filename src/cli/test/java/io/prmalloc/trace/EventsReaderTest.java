@@ -48,7 +48,7 @@ class EventsReaderTest {
       delimiter = '|',
       value = {
         "a 0|has 2 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
-        "a|has 1 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+        "a|has 1 field instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
         "a 0 10 10|has 4 fields, but the lines before it have 3",
         "a 0 10 1 1|has 5 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
         "r 0 10|tensor 0 is released but was never allocated",

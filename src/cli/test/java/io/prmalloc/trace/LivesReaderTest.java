@@ -180,7 +180,7 @@ class LivesReaderTest {
         "id,size,first,last;,1,0,1|2: the id is empty",
         "id,size,first,last;a,1,0,1;b,2x2,0,1|3: the size has 2 dimensions, but those before it"
             + " have 1",
-        "id,size,first,last;a,2x2x2,0,1;b,2,0,1|3: the size has 1 dimensions, but those before it"
+        "id,size,first,last;a,2x2x2,0,1;b,2,0,1|3: the size has 1 dimension, but those before it"
             + " have 3",
         "id,size,first,last;a,2x,0,1|2: dimension `` is not a whole number that fits 64 bits",
         "id,size,first,last;a,1x1x1x1x1,0,1|2: a shape has 5 dimensions; it needs 2 to 4",

@@ -33,7 +33,7 @@ class TraceFormatTest {
             TraceFormatException.class, () -> new TraceInput(file.toString(), null, null).read());
     assertEquals(
         file
-            + ":1: has 1 fields instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
+            + ":1: has 1 field instead of 3, or 4 with a thread, expected `a ID SIZE`, `r ID SIZE` or `f ID 0`",
         wrong.getMessage());
   }
 

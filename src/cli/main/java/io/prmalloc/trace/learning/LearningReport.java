@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.lifetime.LifetimeBin;
 import io.prmalloc.lifetime.LifetimePolicy;
+import io.prmalloc.model.Counted;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -100,8 +101,7 @@ public final class LearningReport {
     }
     return learning.trace().name()
         + ": "
-        + learning.trace().tensorCount()
-        + (learning.trace().tensorCount() == 1 ? " tensor" : " tensors")
+        + Counted.of(learning.trace().tensorCount(), "tensor")
         + ", load "
         + loadBytes
         + " bytes, "

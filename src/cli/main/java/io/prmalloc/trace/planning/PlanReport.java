@@ -2,6 +2,7 @@ package io.prmalloc.trace.planning;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorShape;
@@ -250,8 +251,7 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
     StringBuilder text = new StringBuilder();
     text.append(tensors.name())
         .append(": ")
-        .append(tensors.count())
-        .append(tensors.count() == 1 ? " tensor" : " tensors")
+        .append(Counted.of(tensors.count(), "tensor"))
         .append(", load ")
         .append(load)
         .append(' ')

@@ -2,6 +2,7 @@ package io.prmalloc.trace.planning;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.OffsetsAssignment;
@@ -236,8 +237,7 @@ public final class TwoMemories {
     }
     return tensors.name()
         + ": "
-        + tensors.count()
-        + (tensors.count() == 1 ? " tensor" : " tensors")
+        + Counted.of(tensors.count(), "tensor")
         + "\nobjective: "
         + OBJECTIVE
         + "\n\n"

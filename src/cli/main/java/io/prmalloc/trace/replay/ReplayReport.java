@@ -3,6 +3,7 @@ package io.prmalloc.trace.replay;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.Allocator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.trace.TextTable;
 import io.prmalloc.trace.Trace;
 import java.io.IOException;
@@ -178,8 +179,8 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
     StringBuilder text = new StringBuilder();
     text.append(input)
         .append(": ")
-        .append(trace.tensorCount())
-        .append(" tensors a step, at least ")
+        .append(Counted.of(trace.tensorCount(), "tensor"))
+        .append(" a step, at least ")
         .append(lowerBoundBytes())
         .append(" bytes at a time\nthreads ")
         .append(options.threads())
@@ -246,17 +247,17 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
   private String describe(ReplayRun.PoolCounts pool, ReplayRun run) {
     int warmupSteps = run.measured().map(ReplayRun.Measured::warmupSteps).orElse(0);
     if (!pool.pooling()) {
-      return "pool: no plan after " + warmupSteps + " steps\n";
+      return "pool: no plan after " + Counted.of(warmupSteps, "step") + "\n";
     }
     return String.format(
         Locale.ROOT,
-        "pool: planned after %d steps with classes of %d KiB: %d bytes, %.3f times the least, and"
-            + " %d blocks added%nhits %d, misses %d, null bins %d%n",
-        warmupSteps,
+        "pool: planned after %s with classes of %d KiB: %d bytes, %.3f times the least, and"
+            + " %s added%nhits %d, misses %d, null bins %d%n",
+        Counted.of(warmupSteps, "step"),
         pool.policyIntervalBytes() / 1024,
         pool.planBytes(),
         (double) pool.planBytes() / Math.max(1, lowerBoundBytes()),
-        pool.addedBlocks(),
+        Counted.of(pool.addedBlocks(), "block"),
         pool.hits(),
         pool.misses(),
         pool.nullBins());
@@ -265,10 +266,10 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
   private String describe(ReplayRun.StepCounts steps, ReplayRun run) {
     return String.format(
         Locale.ROOT,
-        "planned steps: after %d steps %d arenas of %d bytes together, %.4f times the least each%n"
+        "planned steps: after %s %s of %d bytes together, %.4f times the least each%n"
             + "planned %d, departed %d, without an arena %d%n",
-        run.measured().map(ReplayRun.Measured::warmupSteps).orElse(0),
-        steps.arenas(),
+        Counted.of(run.measured().map(ReplayRun.Measured::warmupSteps).orElse(0), "step"),
+        Counted.of(steps.arenas(), "arena"),
         steps.arenaBytes(),
         (double) steps.arenaBytes() / Math.max(1, steps.arenas()) / Math.max(1, trace.loadBytes()),
         steps.plannedSteps(),

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.prmalloc.Allocator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.trace.TextTable;
 import io.prmalloc.trace.Trace;
 import java.util.ArrayList;
@@ -78,8 +79,8 @@ public final class VaryingReport {
       words.add(
           inputs.get(i)
               + ": "
-              + traffic.traces().get(i).tensorCount()
-              + " tensors a step"
+              + Counted.of(traffic.traces().get(i).tensorCount(), "tensor")
+              + " a step"
               + weight);
     }
     String sizes =
@@ -91,7 +92,7 @@ public final class VaryingReport {
                         + range
                         + (traffic.shapes() == 0
                             ? ", a new factor in each step"
-                            : ", " + traffic.shapes() + " factors in random order"))
+                            : ", " + Counted.of(traffic.shapes(), "factor") + " in random order"))
             .orElse("sizes as they are");
     return String.join("\n", words)
         + "\n"
@@ -131,12 +132,11 @@ public final class VaryingReport {
         document,
         String.format(
             Locale.ROOT,
-            "%s: %d allocations in %d steps of %d threads, as they were; at least %d bytes at a"
-                + " time%n%s",
+            "%s: %s in %s of %s, as they were; at least %d bytes at a" + " time%n%s",
             input,
-            traffic.allocations(),
-            traffic.steps(),
-            traffic.threads(),
+            Counted.of(traffic.allocations(), "allocation"),
+            Counted.of(traffic.steps(), "step"),
+            Counted.of(traffic.threads(), "thread"),
             traffic.alignedLoadBytes(),
             values(options).substring(2)));
   }
@@ -259,7 +259,7 @@ public final class VaryingReport {
           Locale.ROOT,
           "%npool: %s; hits %d, misses %d, null bins %d%n",
           run.get("pooling").asBoolean()
-              ? "planned after " + run.get("warmupSteps").asInt() + " steps"
+              ? "planned after " + Counted.of(run.get("warmupSteps").asInt(), "step")
               : "no plan",
           run.get("hits").asLong(),
           run.get("misses").asLong(),

@@ -2,6 +2,7 @@ package io.prmalloc.trace.simulate;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
@@ -168,7 +169,13 @@ public record Simulation(
     row(table, "placement, largest first", sizeOrderBytes);
     row(table, "MNN's pool", poolPeakBytes);
     row(table, "MNN's pool, parts reused", poolReuseChildrenPeakBytes);
-    return name + ": " + tensors + " tensors, " + ops + " tasks\n\n" + table;
+    return name
+        + ": "
+        + Counted.of(tensors, "tensor")
+        + ", "
+        + Counted.of(ops, "task")
+        + "\n\n"
+        + table;
   }
 
   private void row(TextTable table, String what, long bytes) {

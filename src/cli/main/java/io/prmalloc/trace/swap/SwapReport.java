@@ -2,6 +2,7 @@ package io.prmalloc.trace.swap;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.model.Counted;
 import io.prmalloc.trace.TextTable;
 import io.prmalloc.trace.simulate.ModelKind;
 import java.io.IOException;
@@ -118,12 +119,12 @@ public final class SwapReport {
         + " over "
         + options.allocator().label()
         + ", forward pass of "
-        + swapping.forwardOps()
-        + " operators, "
+        + Counted.of(swapping.forwardOps(), "operator")
+        + ", "
         + swapping.swapped().size()
         + " of "
-        + swapping.mapCount()
-        + " feature maps swapped"
+        + Counted.of(swapping.mapCount(), "feature map")
+        + " swapped"
         + (options.recompute() ? ", " + swapping.recomputed().size() + " computed again" : "")
         + "\n\n"
         + table;

@@ -77,7 +77,7 @@ class ReplayReportTest {
 
     assertEquals(
         """
-        in.ev: 1 tensors a step, at least 128 bytes at a time
+        in.ev: 1 tensor a step, at least 128 bytes at a time
         threads 2, steps 10, touch first, api raw, memory direct
 
         allocator  p50 us/step   p99    max  ns/pair  minor faults  major  heap bytes  reserved MiB  RSS MiB
