@@ -5,6 +5,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Bin;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.extent.ReservationGate;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.Replanner;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,6 +46,7 @@ final class Growth {
   private final SubAllocator source;
   private final LiveHeap outside;
   private final Replanner replanner;
+  private final ReservationGate gate;
   private final ReentrantLock lifecycle;
 
   Growth(
@@ -52,11 +54,13 @@ final class Growth {
       SubAllocator source,
       LiveHeap outside,
       Replanner replanner,
+      ReservationGate gate,
       ReentrantLock lifecycle) {
     this.pool = pool;
     this.source = source;
     this.outside = outside;
     this.replanner = replanner;
+    this.gate = gate;
     this.lifecycle = lifecycle;
   }
 
@@ -67,6 +71,10 @@ final class Growth {
    * @param totalBytes the size, header included
    */
   PooledBlock afterMiss(BinTable table, long totalBytes, int alignment) {
+    if (gate.isClosed()) {
+      // A block shares its region with others, and takes more than a refused request needs.
+      return null;
+    }
     PooledBlock lacking = table.isLacking() ? back(table, totalBytes, alignment) : null;
     return lacking != null ? lacking : grow(table, totalBytes, alignment);
   }

@@ -63,12 +63,30 @@ final class RawAddresses {
       }
       block = pool.takeSlowly(bytes, alignment, smallRoom, header);
     }
+    return open(block, bytes, smallHeader, header);
+  }
+
+  /** {@link #allocate} outside the pool; the ticket is as in {@link SlowPath#takeOutside}. */
+  long allocateOutside(long bytes, Object ticket) {
+    int header = HeaderDescriptor.FULL_BYTES;
+    if (!directory.isEnabled()) {
+      directory.enable();
+    }
+    try {
+      Block block = pool.takeOutside(bytes, header, ticket);
+      return open(block, bytes, header, header);
+    } catch (OutOfNativeMemoryException notToBeHad) {
+      return 0;
+    }
+  }
+
+  private static long open(Block block, long bytes, int smallHeader, int header) {
     return block instanceof PooledBlock pooled
         ? openPooled(pooled, (int) bytes, pooled.isSmall() ? smallHeader : header)
         : HeaderDescriptor.openUnpooled(block, bytes, header);
   }
 
-  private long openPooled(PooledBlock block, int bytes, int header) {
+  private static long openPooled(PooledBlock block, int bytes, int header) {
     long extent = Block.extentOf(bytes, header);
     boolean likeBefore = block.extent() == extent;
     boolean opened = false;

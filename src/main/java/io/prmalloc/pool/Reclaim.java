@@ -18,10 +18,11 @@ final class Reclaim {
 
   // Memory that costs the least to reserve again is given back first, and no more than is needed:
   //
-  //   1. what the heap outside keeps, and empty slabs
+  //   1. what the heap outside keeps
   //   2. arenas of plans that were replaced, as far as their blocks are free
   //   3. regions of the plan with every block free; a block gets memory again when it is wanted
   //   4. arenas of steps that no step has at the moment; then the plan is looked at once more
+  //   5. empty slabs, which are many and small; then once more
   //
   // Nothing of the plan is given back if it would not be enough, so that a request for which there
   // can be no memory does not cost other requests theirs.
@@ -57,29 +58,43 @@ final class Reclaim {
   /**
    * Gives memory back.
    *
-   * @param bytes how many are missing
-   * @return how many were given back; fewer if there are no more
+   * @param bytes how many were asked for, and refused
+   * @return how many were given back; 0 if there are no more
    */
   long run(long bytes) {
     lifecycle.lock();
     try {
-      if (bytes > source.bytesReserved() && source.bytesAvailable() < Long.MAX_VALUE) {
+      if (missing(bytes, 0) > source.bytesReserved() && source.bytesAvailable() < Long.MAX_VALUE) {
         // All that could go would not be enough under a limit that is known.
         return 0;
       }
-      long gone = outside.releaseUnused() + small.trim();
-      if (gone < bytes) {
+      long gone = outside.releaseUnused();
+      if (missing(bytes, gone) > 0) {
         gone += retired.evict();
       }
-      gone += evict(bytes - gone);
-      if (gone < bytes) {
+      gone += evict(missing(bytes, gone));
+      if (missing(bytes, gone) > 0) {
         gone += steps.trim(0);
-        gone += evict(bytes - gone);
+        gone += evict(missing(bytes, gone));
+      }
+      if (missing(bytes, gone) > 0) {
+        gone += small.trim();
+        gone += evict(missing(bytes, gone));
       }
       return gone;
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  private long missing(long bytes, long gone) {
+    long available = source.bytesAvailable();
+    if (available == Long.MAX_VALUE) {
+      return bytes - gone;
+    }
+    // The request was refused nevertheless, for instance because pages are reserved as a whole.
+    long least = gone == 0 ? 1 : 0;
+    return Math.max(least, bytes - available);
   }
 
   private long evict(long bytes) {

@@ -7,6 +7,7 @@ import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.observe.ObserverRegistry;
@@ -27,38 +28,36 @@ final class SlowPath {
   // path would have found, were it not closed for observers or isolation (which takes no longer,
   // apart from the calls of observers); another block of the pool; one more block for a bin that
   // continues to miss; memory from outside. If that is short, what the pool holds and does not use
-  // is given back first. A request that is too large for a buffer is served from outside at once,
-  // and no plan learns of it.
-
-  /** How often memory is given back for a request that is refused nevertheless. */
-  private static final int MAX_RETRIES = 8;
+  // is given back first (see RefusedRequests). Then anything that is free and large enough will do.
+  // A request that is too large for a buffer is served from outside at once, and no plan learns of
+  // it.
 
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
-  private final PoolAccounting accounting;
+  private final LiveHeap outside;
   private final ObserverRegistry watch;
   private final ImplicitSteps steps;
   private final Replanner replanner;
   private final Growth growth;
-  private final Reclaim reclaim;
+  private final RefusedRequests refusals;
 
   SlowPath(
       TensorPoolAllocator pool,
       SmallBlocks small,
-      PoolAccounting accounting,
+      LiveHeap outside,
       ObserverRegistry watch,
       ImplicitSteps steps,
       Replanner replanner,
       Growth growth,
-      Reclaim reclaim) {
+      RefusedRequests refusals) {
     this.pool = pool;
     this.small = small;
-    this.accounting = accounting;
+    this.outside = outside;
     this.watch = watch;
     this.steps = steps;
     this.replanner = replanner;
     this.growth = growth;
-    this.reclaim = reclaim;
+    this.refusals = refusals;
   }
 
   /**
@@ -140,12 +139,50 @@ final class SlowPath {
     try {
       return takeWatched(bytes, alignment, smallHeader, largeHeader);
     } catch (OutOfNativeMemoryException refused) {
-      return takeAfterRefusal(bytes, alignment, smallHeader, largeHeader, refused);
+      return refusals.retry(
+          bytes,
+          largeHeader > 0,
+          refused,
+          () -> takeAgain(bytes, alignment, smallHeader, largeHeader));
     }
+  }
+
+  private Block takeAgain(long bytes, int alignment, int smallHeader, int largeHeader) {
+    try {
+      return takeWatched(bytes, alignment, smallHeader, largeHeader);
+    } catch (OutOfNativeMemoryException refused) {
+      Block any = takeAny(bytes, alignment, largeHeader, refused);
+      return told(any, bytes, alignment, smallHeader, largeHeader);
+    }
+  }
+
+  /**
+   * A free block of the plan that has room for a request, however large it is: it cannot be given
+   * back, since others of its region are allocated. A small request may have an extent of the heap,
+   * too, where there is no memory for a slab.
+   */
+  private Block takeAny(long bytes, int alignment, int header, OutOfNativeMemoryException refused) {
+    BinTable table = Requests.isLarge(bytes + header) ? null : pool.bins();
+    Block any = table == null ? null : table.takeAny(bytes + header, alignment);
+    if (any != null) {
+      return any;
+    }
+    try {
+      if (bytes <= LifetimePolicy.SMALL_BYTES) {
+        return watch.acquire(bytes, alignment, header, null);
+      }
+    } catch (OutOfNativeMemoryException neither) {
+      // The user is told of the slab.
+    }
+    throw refused;
   }
 
   private Block takeWatched(long bytes, int alignment, int smallHeader, int largeHeader) {
     Block block = takeFromNext(bytes, alignment, smallHeader, largeHeader);
+    return told(block, bytes, alignment, smallHeader, largeHeader);
+  }
+
+  private Block told(Block block, long bytes, int alignment, int smallHeader, int largeHeader) {
     boolean told = false;
     try {
       Block taken = watch.taken(block, bytes, alignment);
@@ -153,28 +190,37 @@ final class SlowPath {
       return taken;
     } finally {
       if (!told) {
-        block.abandon(bytes, bytes <= LifetimePolicy.SMALL_BYTES ? smallHeader : largeHeader);
+        boolean isSlot = block instanceof PooledBlock pooled && pooled.isSmall();
+        block.abandon(bytes, isSlot ? smallHeader : largeHeader);
       }
     }
   }
 
-  private Block takeAfterRefusal(
-      long bytes,
-      int alignment,
-      int smallHeader,
-      int largeHeader,
-      OutOfNativeMemoryException refused) {
-    OutOfNativeMemoryException last = refused;
-    // Again while memory is given back, for other threads may be quicker to take it.
-    for (int i = 0; i < MAX_RETRIES && reclaim.run(refused.requestedBytes()) > 0; i++) {
-      try {
-        return takeWatched(bytes, alignment, smallHeader, largeHeader);
-      } catch (OutOfNativeMemoryException again) {
-        last = again;
-      }
+  /**
+   * Takes a block outside the pool that is freed with a ticket; one of the plan, whose end nobody
+   * is told of, if there is no other memory.
+   *
+   * @param headerBytes bytes in front; more than 0 for a raw address only
+   * @throws OutOfNativeMemoryException if the memory cannot be reserved
+   */
+  Block takeOutside(long bytes, int alignment, int headerBytes, Object ticket) {
+    try {
+      return outside.acquire(bytes, alignment, headerBytes, ticket);
+    } catch (OutOfNativeMemoryException refused) {
+      return refusals.retry(
+          bytes,
+          headerBytes > 0,
+          refused,
+          () -> takeOutsideAgain(bytes, alignment, headerBytes, ticket));
     }
-    // The exception of a raw address is not seen by users, so memory in use is not added up for it.
-    throw largeHeader > 0 ? last : last.forUser(bytes, accounting.bytesInUse());
+  }
+
+  private Block takeOutsideAgain(long bytes, int alignment, int headerBytes, Object ticket) {
+    try {
+      return outside.acquire(bytes, alignment, headerBytes, ticket);
+    } catch (OutOfNativeMemoryException refused) {
+      return takeAny(bytes, alignment, headerBytes, refused);
+    }
   }
 
   private Block takeFromNext(long bytes, int alignment, int smallHeader, int largeHeader) {

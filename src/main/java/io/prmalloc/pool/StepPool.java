@@ -26,6 +26,16 @@ record StepPool(TensorPoolAllocator pool) implements PlannedSteps.Pool {
   }
 
   @Override
+  public Block takeOutside(long bytes, Object ticket) {
+    return pool.takeOutside(bytes, 0, ticket);
+  }
+
+  @Override
+  public long allocateRawOutside(long bytes, Object ticket) {
+    return pool.allocateRawOutside(bytes, ticket);
+  }
+
+  @Override
   public boolean isPooling() {
     return pool.bins() != null;
   }

@@ -15,6 +15,7 @@ import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.extent.ReservationGate;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -147,11 +148,12 @@ public final class TensorPoolAllocator implements Allocator {
     this.retired = new DrainingPlans(lifecycle, arenaExecutor);
     BlockIsolation isolation = BlockIsolation.of(builder.isolation());
     this.outside = new LiveHeap(memory, isolation, directory, this::released);
-    SubAllocator source = new SourceBesideHeap(memory, outside, false);
+    ReservationGate gate = new ReservationGate();
+    SubAllocator source = new SourceBesideHeap(memory, outside, gate, true);
     this.watch = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
     this.small =
         new SmallBlocks(
-            new SourceBesideHeap(memory, outside, true),
+            new SourceBesideHeap(memory, outside, gate, false),
             isolation,
             directory,
             outside::noteReserved);
@@ -162,6 +164,7 @@ public final class TensorPoolAllocator implements Allocator {
             watch,
             source,
             outside,
+            gate,
             arenaExecutor,
             planExecutor,
             builder.stepSettings());
@@ -188,11 +191,12 @@ public final class TensorPoolAllocator implements Allocator {
             this::bytesBeside,
             steps.implicit()::learnAnew,
             switchOver::next);
-    Growth growth = new Growth(this, source, outside, replanner, lifecycle);
+    Growth growth = new Growth(this, source, outside, replanner, gate, lifecycle);
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
+    RefusedRequests refusals = new RefusedRequests(accounting, reclaim, gate);
     this.slowPath =
-        new SlowPath(this, small, accounting, watch, steps.implicit(), replanner, growth, reclaim);
-    outside.reclaimBy(reclaim::run);
+        new SlowPath(this, small, outside, watch, steps.implicit(), replanner, growth, refusals);
+    outside.insistWhen(gate::isClosed);
     this.maintenance =
         new PoolMaintenance(this, accounting, steps, small, outside, replanner, builder);
     begin(builder);
@@ -388,6 +392,16 @@ public final class TensorPoolAllocator implements Allocator {
 
   Block takeSlowly(long bytes, int alignment, int smallHeader, int largeHeader) {
     return slowPath.take(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
+  }
+
+  /** {@link SlowPath#takeOutside} for a step. */
+  Block takeOutside(long bytes, int headerBytes, Object ticket) {
+    return slowPath.takeOutside(bytes, (int) DEFAULT_ALIGNMENT, headerBytes, ticket);
+  }
+
+  /** {@link RawAddresses#allocateOutside}. */
+  long allocateRawOutside(long bytes, Object ticket) {
+    return raw.allocateOutside(bytes, ticket);
   }
 
   /** A block of the fast path, or null; {@link #takeSlowly} serves the request then. */

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class LearningRecoversTest {
 
-  private static final int BYTES = 100_000;
+  private static final int BYTES = 40_000;
 
   private final SubAllocator memory = SubAllocator.direct();
 

@@ -328,6 +328,26 @@ public final class BinTable implements Retirable {
         : grown.take(totalBytes + arena.isolation().roomBytes(), alignment);
   }
 
+  /**
+   * Takes the smallest block that is free and has room, in whatever bin, or gives null: for a
+   * request that is refused otherwise.
+   *
+   * @param totalBytes the size, header included; any
+   */
+  public PooledBlock takeAny(long totalBytes, int alignment) {
+    long least = totalBytes + arena.isolation().roomBytes();
+    for (Bin bin : ascending) {
+      Buffer own = bin.own();
+      if (own != null && own.strideBytes() >= least && own.alignment() >= alignment) {
+        PooledBlock block = own.claimAny();
+        if (block != null) {
+          return block;
+        }
+      }
+    }
+    return null;
+  }
+
   private PooledBlock takeSlowly(
       long totalBytes, int alignment, Function<Buffer, PooledBlock> taker) {
     int index = index(totalBytes);

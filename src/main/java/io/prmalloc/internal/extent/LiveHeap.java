@@ -1,6 +1,5 @@
 package io.prmalloc.internal.extent;
 
-import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.Chunk;
 import io.prmalloc.MemoryRegion;
@@ -9,7 +8,6 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.BlockIsolation;
-import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.block.Retirable;
@@ -33,7 +31,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.LongConsumer;
+import java.util.function.BooleanSupplier;
 
 /**
  * The general heap under every plan: extents of any size, split and coalesced in few large regions.
@@ -130,8 +128,8 @@ public final class LiveHeap implements Retirable {
 
   private volatile boolean closed;
 
-  /** Makes room for so many bytes. */
-  private volatile LongConsumer reclaim = missing -> releaseUnused();
+  /** Whether the sub-allocator is asked although it has too little by its own account. */
+  private volatile BooleanSupplier insists = () -> true;
 
   private final AtomicLong heldBytes = new AtomicLong();
   private final AtomicLong peakBytesReserved = new AtomicLong();
@@ -170,12 +168,12 @@ public final class LiveHeap implements Retirable {
   }
 
   /**
-   * Sets the action that makes room when a region is needed and a known limit leaves no room.
-   *
-   * @param way gets the bytes that are missing; called without a lock
+   * Sets when the sub-allocator is asked although it has too little by its own account: when else a
+   * request is refused. At the JVM's limit that looks for forgotten buffers, which takes up to half
+   * a second.
    */
-  public void reclaimBy(LongConsumer way) {
-    reclaim = way;
+  public void insistWhen(BooleanSupplier value) {
+    insists = value;
   }
 
   /** In ticks of the pool's maintenance. */
@@ -454,11 +452,12 @@ public final class LiveHeap implements Retirable {
   }
 
   private MemoryRegion tryReserve(long alignment, long least, long wanted) {
-    // At its limit the JVM takes long to refuse. The limit does not apply to memory that is mapped
-    // since it is too large for a buffer.
-    long missing = Requests.isLarge(least) ? 0 : least - source.bytesAvailable();
-    if (missing > 0) {
-      reclaim.accept(missing);
+    // At its limit the JVM takes long to refuse.
+    if (isMissing(least)) {
+      releaseUnused();
+      if (isMissing(least) && !insists.getAsBoolean()) {
+        throw SourceBesideHeap.refusal(source, least);
+      }
     }
     OutOfNativeMemoryException last;
     try {
@@ -476,6 +475,11 @@ public final class LiveHeap implements Retirable {
       }
     }
     throw last;
+  }
+
+  /** The limit does not apply to memory that is mapped since it is too large for a buffer. */
+  private boolean isMissing(long bytes) {
+    return !Requests.isLarge(bytes) && bytes > source.bytesAvailable();
   }
 
   /** Waits for regions that other threads are about to give back; false if there are none. */
@@ -1089,22 +1093,6 @@ public final class LiveHeap implements Retirable {
       peakBytesReserved.set(source.bytesReserved());
     } finally {
       unlockAll();
-    }
-  }
-
-  /**
-   * An address of the heap with a header in front, or 0 if there is no memory.
-   *
-   * @param ticket what the listener gets when it is freed
-   */
-  public long openRaw(long bytes, Object ticket) {
-    int header = HeaderDescriptor.FULL_BYTES;
-    Requests.checkBytes(bytes);
-    try {
-      Block block = acquire(bytes, Allocator.DEFAULT_ALIGNMENT, header, ticket);
-      return HeaderDescriptor.openUnpooled(block, bytes, header);
-    } catch (OutOfNativeMemoryException notToBeHad) {
-      return 0;
     }
   }
 }

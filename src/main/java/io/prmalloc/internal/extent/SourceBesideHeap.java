@@ -16,17 +16,21 @@ import io.prmalloc.internal.os.DirectRegion;
 public final class SourceBesideHeap extends SubAllocatorWrapper {
 
   private final LiveHeap heap;
-  private final boolean insists;
+  private final ReservationGate gate;
+  private final boolean forPlans;
 
   /**
-   * @param insists whether the sub-allocator is asked although it has too little by its own
-   *     account. At the JVM's limit that looks for forgotten buffers, which takes up to half a
-   *     second: good for a request that is refused else, and not for a plan
+   * @param gate closed while a refused request tries again. Then nothing is reserved for plans; and
+   *     for requests the sub-allocator is asked although it has too little by its own account, as
+   *     in {@link LiveHeap}
+   * @param forPlans whether memory is for plans, and not for a request
    */
-  public SourceBesideHeap(SubAllocator source, LiveHeap heap, boolean insists) {
+  public SourceBesideHeap(
+      SubAllocator source, LiveHeap heap, ReservationGate gate, boolean forPlans) {
     super(source);
     this.heap = heap;
-    this.insists = insists;
+    this.gate = gate;
+    this.forPlans = forPlans;
   }
 
   @Override
@@ -34,7 +38,9 @@ public final class SourceBesideHeap extends SubAllocatorWrapper {
     if (bytes > wrapped().bytesAvailable()) {
       heap.releaseUnused();
     }
-    if (!insists && bytes > wrapped().bytesAvailable()) {
+    boolean insists = !forPlans && gate.isClosed();
+    boolean givesWay = forPlans && gate.isClosed();
+    if (givesWay || (!insists && bytes > wrapped().bytesAvailable())) {
       throw refusal(wrapped(), bytes);
     }
     try {

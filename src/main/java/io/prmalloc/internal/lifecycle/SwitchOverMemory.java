@@ -62,10 +62,10 @@ public final class SwitchOverMemory {
   private static final int HEAP_PART = 2;
 
   /** Under a limit, chunks that are smaller share a region of so many bytes. */
-  private static final long MIN_PART_BYTES = 1L << 20;
+  private static final long MIN_PART_BYTES = 128L << 10;
 
   /** There are not many more regions than this for chunks that share them. */
-  private static final int MAX_PARTS = 256;
+  private static final int MAX_PARTS = 1024;
 
   private final SubAllocator source;
   private final LiveHeap outside;

@@ -40,7 +40,7 @@ public final class LearningStep extends StepMemory {
       return owner.takeShared(bytes, StepPlan.ALIGNMENT);
     }
     Life life = new Life();
-    Block block = owner.takeWatched(bytes, 0, life);
+    Block block = owner.takeWatched(bytes, life);
     begin(life, bytes);
     return block;
   }

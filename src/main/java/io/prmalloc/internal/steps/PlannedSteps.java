@@ -8,6 +8,7 @@ import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.block.StepSource;
 import io.prmalloc.internal.extent.LiveHeap;
+import io.prmalloc.internal.extent.ReservationGate;
 import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.kept.KeptStep;
@@ -46,6 +47,15 @@ public final class PlannedSteps implements StepSource, Retirable {
     /** Takes back what {@link #allocateRaw} gave. */
     void deallocateRaw(long address);
 
+    /**
+     * A block of the heap, at the alignment of steps, that is freed with a ticket. Where there is
+     * no memory it may be another block, whose end nobody is told of.
+     */
+    Block takeOutside(long bytes, Object ticket);
+
+    /** The address of such a block, or 0; taken back by {@link #deallocateRaw}. */
+    long allocateRawOutside(long bytes, Object ticket);
+
     /** Whether it has a plan. */
     boolean isPooling();
 
@@ -64,6 +74,7 @@ public final class PlannedSteps implements StepSource, Retirable {
   private final Pool pool;
   private final SubAllocator source;
   private final LiveHeap outside;
+  private final ReservationGate gate;
   private final Executor arenaExecutor;
   private final Executor planExecutor;
   private final StepSettings settings;
@@ -89,12 +100,14 @@ public final class PlannedSteps implements StepSource, Retirable {
       ObserverRegistry watch,
       SubAllocator source,
       LiveHeap outside,
+      ReservationGate gate,
       Executor arenaExecutor,
       Executor planExecutor,
       StepSettings settings) {
     this.pool = pool;
     this.source = source;
     this.outside = outside;
+    this.gate = gate;
     this.arenaExecutor = arenaExecutor;
     this.planExecutor = planExecutor;
     this.settings = settings;
@@ -197,13 +210,13 @@ public final class PlannedSteps implements StepSource, Retirable {
   }
 
   /** A block outside the pool that reports its release. */
-  Block takeWatched(long bytes, int headerBytes, LearningStep.Life life) {
-    return outside.acquire(bytes, StepPlan.ALIGNMENT, headerBytes, life);
+  Block takeWatched(long bytes, LearningStep.Life life) {
+    return pool.takeOutside(bytes, life);
   }
 
   /** The address of such a block, or 0. */
   long takeWatchedRaw(long bytes, LearningStep.Life life) {
-    return outside.openRaw(bytes, life);
+    return pool.allocateRawOutside(bytes, life);
   }
 
   /** How long a better plan is looked for. */
@@ -245,6 +258,16 @@ public final class PlannedSteps implements StepSource, Retirable {
 
   SubAllocator source() {
     return source;
+  }
+
+  /** Whether so little memory is available that requests may be refused. */
+  boolean isShort(long bytes) {
+    return gate.isClosed() || source.bytesAvailable() < bytes;
+  }
+
+  /** Notes threads that reserve arenas, or give them back. */
+  ReservationGate gate() {
+    return gate;
   }
 
   BlockIsolation isolation() {

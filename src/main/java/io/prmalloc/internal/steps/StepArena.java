@@ -39,6 +39,8 @@ public final class StepArena extends StepMemory implements Retirable {
   //   GIVEN_UP    its step was ended by another thread than its own. The owner may be in the middle
   //               of a close that is about to write to a block, so the blocks are never used again,
   //               and the memory is freed when the owner is seen elsewhere
+  //   SPENT       its step departed and no tensor lies in it, so the memory is given back already,
+  //               for memory is short; the step has all further requests served from elsewhere
   //   GONE        the memory is given back
   //
   // The state is written with release when a step ends and acquired by the compare-and-set of the
@@ -58,6 +60,7 @@ public final class StepArena extends StepMemory implements Retirable {
   private static final int LINGERING = 2;
   private static final int GIVEN_UP = 3;
   private static final int GONE = 4;
+  private static final int SPENT = 5;
 
   // If a request of a step is larger than its place, the plan is raised when the step ends. Until
   // then the heap serves the requests that do not fit: mostly all of a step with larger sizes. The
@@ -344,6 +347,7 @@ public final class StepArena extends StepMemory implements Retirable {
     }
     Block block = takeDeparted(bytes);
     if (block == null) {
+      giveBackIfShort(bytes);
       block = seen.takeUnplanned(bytes);
       sequence.countDeparted();
     } else {
@@ -361,6 +365,7 @@ public final class StepArena extends StepMemory implements Retirable {
     Block block = takeDeparted(bytes);
     long address;
     if (block == null) {
+      giveBackIfShort(bytes);
       address = seen.takeUnplannedRaw(bytes);
       sequence.countDeparted();
     } else {
@@ -378,7 +383,7 @@ public final class StepArena extends StepMemory implements Retirable {
     if (seen == null) {
       depart();
     }
-    if (request >= plan.requests()) {
+    if (isSpent() || request >= plan.requests()) {
       return null;
     }
     int block = plan.blockOf(request);
@@ -395,6 +400,39 @@ public final class StepArena extends StepMemory implements Retirable {
       return null;
     }
     return isClear(block) ? blocks[block] : null;
+  }
+
+  private boolean isSpent() {
+    return (int) STATE.getOpaque(this) == SPENT;
+  }
+
+  /**
+   * Where memory is short, a step that departed does not hold an arena beside what it is served
+   * from: gives the memory back if no tensor lies in it. Threading: the owner.
+   *
+   * @param requestedBytes the size of a request that is about to be served from elsewhere
+   */
+  private void giveBackIfShort(long requestedBytes) {
+    if (isSpent() || !sequence.owner().isShort(bytes() + requestedBytes) || !allFree()) {
+      return;
+    }
+    sequence.owner().gate().beginMove();
+    try {
+      if (sequence.letGo(this)) {
+        memory.free();
+      }
+    } finally {
+      sequence.owner().gate().endMove();
+    }
+  }
+
+  /** Its step serves no more from it; false if another thread has ended the step. */
+  boolean spend() {
+    boolean spent = STATE.compareAndSet(this, LEASED, SPENT);
+    if (spent) {
+      steps++;
+    }
+    return spent;
   }
 
   /** The sizes of the requests that were served as planned are those of the blocks' last uses. */
@@ -483,6 +521,10 @@ public final class StepArena extends StepMemory implements Retirable {
 
   /** The allocated block at an address, or null. */
   PlannedBlock find(long address) {
+    int now = (int) STATE.getAcquire(this);
+    if (now == SPENT || now == GONE) {
+      return null;
+    }
     AddressTable table = addresses;
     return (PlannedBlock) (table != null ? table : listAddresses()).find(address);
   }
@@ -505,7 +547,8 @@ public final class StepArena extends StepMemory implements Retirable {
       }
       return;
     }
-    steps++;
+    boolean spent = isSpent();
+    steps += spent ? 0 : 1;
     lastStepNanos = System.nanoTime();
     boolean departed = seen != null;
     Recording recording = null;
@@ -516,7 +559,12 @@ public final class StepArena extends StepMemory implements Retirable {
         sequence.used(plan, takeLargest(), lastStepNanos);
       }
     } finally {
-      endLease(departed);
+      if (spent) {
+        dropOwnership();
+        STATE.setRelease(this, GONE);
+      } else {
+        endLease(departed);
+      }
     }
     sequence.ended(this, departed, recording);
   }

@@ -328,6 +328,7 @@ public final class StepSequence implements Retirable {
   private void makePlan() {
     StepPlan made = null;
     StepArena first = null;
+    boolean moves = false;
     try {
       if (isPlanned()) {
         // The departed step is over, and its memory must not stay beside two arenas.
@@ -335,6 +336,8 @@ public final class StepSequence implements Retirable {
       }
       Recording places = places();
       made = new StepPlan(places, StepPlacer.place(StepPlan.records(places)));
+      owner.gate().beginMove();
+      moves = true;
       first = reserve(made);
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
       LOGGER.log(Level.WARNING, "no memory for a planned step, going on without", e);
@@ -342,6 +345,9 @@ public final class StepSequence implements Retirable {
       try {
         planned(made, first);
       } finally {
+        if (moves) {
+          owner.gate().endMove();
+        }
         try {
           release();
         } finally {
@@ -485,7 +491,12 @@ public final class StepSequence implements Retirable {
     }
     try {
       StepPlan made = new StepPlan(served.recording(), better);
-      replace(served, made, reserve(made));
+      owner.gate().beginMove();
+      try {
+        replace(served, made, reserve(made));
+      } finally {
+        owner.gate().endMove();
+      }
       exchange(made);
       release();
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
@@ -522,11 +533,20 @@ public final class StepSequence implements Retirable {
       return false;
     }
     StepArena first = null;
+    boolean moves = false;
     try {
+      owner.gate().beginMove();
+      moves = true;
       first = reserve(kept);
       return true;
     } finally {
-      adopted(kept, first);
+      try {
+        adopted(kept, first);
+      } finally {
+        if (moves) {
+          owner.gate().endMove();
+        }
+      }
       release();
     }
   }
@@ -559,7 +579,10 @@ public final class StepSequence implements Retirable {
 
   private void addArena(StepPlan wanted) {
     StepArena made = null;
+    boolean moves = false;
     try {
+      owner.gate().beginMove();
+      moves = true;
       made = reserve(wanted);
     } catch (OutOfNativeMemoryException e) {
       LOGGER.log(Level.DEBUG, "no memory for one more planned step", e);
@@ -567,6 +590,9 @@ public final class StepSequence implements Retirable {
       try {
         added(wanted, made);
       } finally {
+        if (moves) {
+          owner.gate().endMove();
+        }
         release();
       }
     }
@@ -717,6 +743,20 @@ public final class StepSequence implements Retirable {
     return tooOften;
   }
 
+  /** The memory of an arena goes before its step ends; false if another thread ended the step. */
+  synchronized boolean letGo(StepArena arena) {
+    StepArena[] others = without(List.of(arena), arenas);
+    StepArena[] othersBefore = without(List.of(arena), previous);
+    if (!arena.spend()) {
+      return false;
+    }
+    arenas = others;
+    previous = othersBefore;
+    leaving.remove(arena);
+    counts.forget(arena);
+    return true;
+  }
+
   private static StepArena[] without(List<StepArena> gone, StepArena... some) {
     return Arrays.stream(some).filter(arena -> !gone.contains(arena)).toArray(StepArena[]::new);
   }
@@ -786,6 +826,22 @@ public final class StepSequence implements Retirable {
 
   /** Gives back the arenas that are leaving and in which nothing is in use. */
   private long release() {
+    if (!isReleaseDue()) {
+      return 0;
+    }
+    owner.gate().beginMove();
+    try {
+      return releaseAll();
+    } finally {
+      owner.gate().endMove();
+    }
+  }
+
+  private synchronized boolean isReleaseDue() {
+    return !leaving.isEmpty();
+  }
+
+  private long releaseAll() {
     long bytes = 0;
     StepArena over = takeReleasable();
     while (over != null) {

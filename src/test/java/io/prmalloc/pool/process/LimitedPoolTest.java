@@ -151,7 +151,7 @@ class LimitedPoolTest extends PoolTests {
   void shouldKeepARegionOfManyBlocksWhenOneOfThemIsOut() {
     SubAllocator limited = SubAllocator.direct(3 * MIB);
     TensorPoolAllocator pool = builder(limited).replan(false).build();
-    int little = 100 * KIB;
+    int little = 40 * KIB;
     Pools.learn(pool, TENSOR, little, little, little, little);
     long whole = pool.poolStats().arenaBytes();
     assertEquals(TENSOR + 4 * little, whole, "nothing is out, so all of it is there at once");
