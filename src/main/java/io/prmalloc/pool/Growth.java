@@ -4,6 +4,8 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Bin;
 import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.extent.Backoff;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.extent.ReservationGate;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -49,6 +51,12 @@ final class Growth {
   private final ReservationGate gate;
   private final ReentrantLock lifecycle;
 
+  /** How long blocks get no memory back after some was given back for a request. */
+  private final Backoff backoff = new Backoff();
+
+  /** Uses of the plan's blocks when memory was last given back. Under the lifecycle's lock. */
+  private long usesBefore;
+
   Growth(
       TensorPoolAllocator pool,
       SubAllocator source,
@@ -75,8 +83,18 @@ final class Growth {
       // A block shares its region with others, and takes more than a refused request needs.
       return null;
     }
-    PooledBlock lacking = table.isLacking() ? back(table, totalBytes, alignment) : null;
+    boolean backs = table.isLacking() && backoff.isOver();
+    PooledBlock lacking = backs ? back(table, totalBytes, alignment) : null;
     return lacking != null ? lacking : grow(table, totalBytes, alignment);
+  }
+
+  /** Memory of a plan was given back for a request. Under the lifecycle's lock. */
+  void evicted(BinTable table) {
+    PoolCounts counts = new PoolCounts();
+    table.addTo(counts);
+    backoff.used(counts.uses - usesBefore);
+    usesBefore = counts.uses;
+    backoff.refused();
   }
 
   private PooledBlock back(BinTable table, long totalBytes, int alignment) {

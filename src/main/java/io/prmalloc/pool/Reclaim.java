@@ -36,6 +36,7 @@ final class Reclaim {
   private final SmallBlocks small;
   private final PlannedSteps steps;
   private final DrainingPlans retired;
+  private final Growth growth;
   private final Lock lifecycle;
 
   Reclaim(
@@ -45,6 +46,7 @@ final class Reclaim {
       SmallBlocks small,
       PlannedSteps steps,
       DrainingPlans retired,
+      Growth growth,
       Lock lifecycle) {
     this.pool = pool;
     this.source = source;
@@ -52,6 +54,7 @@ final class Reclaim {
     this.small = small;
     this.steps = steps;
     this.retired = retired;
+    this.growth = growth;
     this.lifecycle = lifecycle;
   }
 
@@ -99,6 +102,10 @@ final class Reclaim {
 
   private long evict(long bytes) {
     BinTable table = pool.bins();
-    return bytes > 0 && table != null ? table.evict(bytes) : 0;
+    long gone = bytes > 0 && table != null ? table.evict(bytes) : 0;
+    if (gone > 0) {
+      growth.evicted(table);
+    }
+    return gone;
   }
 }

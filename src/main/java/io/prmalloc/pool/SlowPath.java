@@ -245,7 +245,10 @@ final class SlowPath {
     boolean counted = false;
     try {
       table.countUnserved(total);
-      replanner.unserved(table);
+      if (!table.isLackingFor(total, alignment)) {
+        // Another plan would have no more memory.
+        replanner.unserved(table);
+      }
       counted = true;
       return unpooled;
     } finally {

@@ -192,7 +192,7 @@ public final class TensorPoolAllocator implements Allocator {
             steps.implicit()::learnAnew,
             switchOver::next);
     Growth growth = new Growth(this, source, outside, replanner, gate, lifecycle);
-    Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, lifecycle);
+    Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, growth, lifecycle);
     RefusedRequests refusals = new RefusedRequests(accounting, reclaim, gate);
     this.slowPath =
         new SlowPath(this, small, outside, watch, steps.implicit(), replanner, growth, refusals);

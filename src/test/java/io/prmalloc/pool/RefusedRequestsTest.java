@@ -236,6 +236,51 @@ class RefusedRequestsTest {
     first.close();
   }
 
+  private void openCounting(int limitBytes, AtomicInteger reservations) {
+    RegionVisitor counts =
+        RegionVisitor.onAlloc((region, index, bytes) -> reservations.incrementAndGet());
+    open(SubAllocator.direct(limitBytes).withVisitors(0, counts), Runnable::run);
+  }
+
+  @Test
+  void shouldNotReserveAnArenaAgainEachTimeItWasGivenBackForARequest() {
+    AtomicInteger reservations = new AtomicInteger();
+    openCounting(5 * MIB, reservations);
+    steps("planned", KeyedSteps.REPEATS, 3 * MIB);
+    assertEquals(1, pool.stepStats().plans());
+    reservations.set(0);
+    for (int i = 0; i < 1000; i++) {
+      steps("planned", 1, 3 * MIB);
+      pool.allocate(4 * MIB).close();
+    }
+    assertTrue(reservations.get() < 100, reservations::toString);
+    long planned = pool.stepStats().plannedSteps();
+    steps("planned", 1000, 3 * MIB);
+    assertTrue(pool.stepStats().plannedSteps() > planned, "the arena comes when it has peace");
+  }
+
+  @Test
+  void shouldNotReserveBlocksAgainEachTimeTheyWereGivenBackForARequest() {
+    AtomicInteger reservations = new AtomicInteger();
+    limited =
+        SubAllocator.direct(5 * MIB)
+            .withVisitors(
+                0, RegionVisitor.onAlloc((region, index, bytes) -> reservations.incrementAndGet()));
+    pool = PoolTests.builder(limited).replan(false).build();
+    Pools.learn(pool, 2 * MIB, 2 * MIB);
+    reservations.set(0);
+    for (int i = 0; i < 1000; i++) {
+      pool.allocate(2 * MIB).close();
+      pool.allocate(5 * MIB).close();
+    }
+    assertTrue(reservations.get() < 100, reservations::toString);
+    long hits = pool.poolStats().hits();
+    for (int i = 0; i < 1000; i++) {
+      pool.allocate(2 * MIB).close();
+    }
+    assertTrue(pool.poolStats().hits() > hits, "the memory comes when it has peace");
+  }
+
   private static String refusal(Allocator of, int bytes) {
     return assertThrows(OutOfNativeMemoryException.class, () -> of.allocate(bytes)).getMessage();
   }

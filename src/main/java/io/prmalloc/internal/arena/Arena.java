@@ -131,6 +131,9 @@ public final class Arena {
   /** How many regions are lacking. */
   private volatile int lacking;
 
+  /** Bytes of the regions that are there: requests that find no block ask for them. */
+  private volatile long bytes;
+
   private Arena(SubAllocator source, Layout layout, List<MemoryRegion> regions) {
     this.source = source;
     this.isolation = layout.isolation();
@@ -138,6 +141,7 @@ public final class Arena {
     this.regionAlignments = List.copyOf(layout.regionAlignments());
     this.regions = regions;
     this.lacking = (int) regions.stream().filter(Objects::isNull).count();
+    this.bytes = sum(regions);
     this.blocks =
         regions.stream().map(region -> (List<PooledBlock>) new ArrayList<PooledBlock>()).toList();
   }
@@ -313,6 +317,16 @@ public final class Arena {
   private void set(List<MemoryRegion> changed, int moreLacking) {
     regions = changed;
     lacking += moreLacking;
+    bytes = sum(changed);
+  }
+
+  private static long sum(List<MemoryRegion> regions) {
+    // Without a stream: this takes no heap, of which there may be none.
+    long bytes = 0;
+    for (int i = 0; i < regions.size(); i++) {
+      bytes += regions.get(i) == null ? 0 : regions.get(i).sizeBytes();
+    }
+    return bytes;
   }
 
   /** How its blocks are isolated. */
@@ -332,7 +346,7 @@ public final class Arena {
 
   /** Bytes of the regions that are there. */
   long bytes() {
-    return regions().stream().mapToLong(MemoryRegion::sizeBytes).sum();
+    return bytes;
   }
 
   /** Makes all regions resident as far as the system does so. */
@@ -352,6 +366,7 @@ public final class Arena {
   void free() {
     List<MemoryRegion> all = regions;
     regions = NONE;
+    bytes = 0;
     source.freeAll(all);
   }
 }

@@ -490,6 +490,11 @@ public final class BinTable implements Retirable {
     }
   }
 
+  /** Whether a request would have found a block if all blocks had memory. */
+  public boolean isLackingFor(long totalBytes, int alignment) {
+    return isLacking() && takeSlowly(totalBytes, alignment, Buffer::lacking) != null;
+  }
+
   /** Whether some blocks have no memory. */
   public boolean isLacking() {
     return arena.isAnyLacking() || grown.isAnyLacking();

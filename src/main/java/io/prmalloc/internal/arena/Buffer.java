@@ -88,6 +88,16 @@ public final class Buffer implements Retirable {
     return arena;
   }
 
+  /** A block that has no memory, not claimed; or null. */
+  PooledBlock lacking() {
+    for (int i = 0; i < blocks.length; i++) {
+      if (arena.isLacking(places[i].region())) {
+        return blocks[i];
+      }
+    }
+    return null;
+  }
+
   /** Whether it has one block only. Those that came later do, and in no stripe are they noted. */
   boolean isSingle() {
     return blocks.length == 1;

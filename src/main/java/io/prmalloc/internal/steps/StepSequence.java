@@ -3,6 +3,7 @@ package io.prmalloc.internal.steps;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.extent.Backoff;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
 import io.prmalloc.internal.steps.StepPlan.Recording;
@@ -122,6 +123,9 @@ public final class StepSequence implements Retirable {
   /** Those that leases no longer find, while their memory is freed. */
   private final List<StepArena> releasing = new ArrayList<>();
 
+  /** How long no more arenas are made, after memory was refused or an arena was given back. */
+  private final Backoff backoff = new Backoff();
+
   /** Whether the executor is to look for arenas to be released. */
   private final AtomicBoolean sweeping = new AtomicBoolean();
 
@@ -169,7 +173,10 @@ public final class StepSequence implements Retirable {
    * that do not come again.
    */
   boolean isGrowing() {
-    return isPlanned() && arenas.length < owner.maxArenas() && !owner.isPooling();
+    return isPlanned()
+        && !backoff.isWaiting()
+        && arenas.length < owner.maxArenas()
+        && !owner.isPooling();
   }
 
   private StepArena leaseArena() {
@@ -217,8 +224,8 @@ public final class StepSequence implements Retirable {
     if (Arrays.stream(arenas).anyMatch(StepArena::isFree)) {
       return null;
     }
-    growing = true;
-    return plan;
+    growing = backoff.isOver();
+    return growing ? plan : null;
   }
 
   /** How many steps were taken in. */
@@ -585,6 +592,7 @@ public final class StepSequence implements Retirable {
       moves = true;
       made = reserve(wanted);
     } catch (OutOfNativeMemoryException e) {
+      backoff.refused();
       LOGGER.log(Level.DEBUG, "no memory for one more planned step", e);
     } finally {
       try {
@@ -754,6 +762,8 @@ public final class StepSequence implements Retirable {
     previous = othersBefore;
     leaving.remove(arena);
     counts.forget(arena);
+    backoff.used(arena.steps());
+    backoff.refused();
     return true;
   }
 
@@ -805,7 +815,12 @@ public final class StepSequence implements Retirable {
    */
   long releaseIdle(long idleNanos) {
     letIdleLeave(idleNanos);
-    return release();
+    long bytes = release();
+    if (bytes > 0 && owner.gate().isClosed()) {
+      // A request needed the memory.
+      backoff.refused();
+    }
+    return bytes;
   }
 
   private synchronized void letIdleLeave(long idleNanos) {
@@ -847,6 +862,7 @@ public final class StepSequence implements Retirable {
     while (over != null) {
       // Read before it is freed, and one by one: an error leaves the others for the next time.
       long its = over.bytes();
+      backoff.used(over.steps());
       try {
         over.free();
       } finally {
