@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -234,11 +235,20 @@ public final class PlannedSteps implements StepSource, Retirable {
     run(task, planExecutor);
   }
 
+  /** What a task throws on an executor that runs it at once goes to the caller. */
   private static boolean run(Runnable task, Executor executor) {
+    AtomicBoolean begun = new AtomicBoolean();
     try {
-      executor.execute(task);
+      executor.execute(
+          () -> {
+            begun.set(true);
+            task.run();
+          });
       return true;
     } catch (Throwable e) {
+      if (begun.get()) {
+        throw e;
+      }
       LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
       return false;
     }
