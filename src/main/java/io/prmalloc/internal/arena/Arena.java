@@ -188,8 +188,10 @@ public final class Arena {
     return regionBytes.size();
   }
 
+  /** Whether a region has no memory. Not so after all memory went back: none will come. */
   boolean isLacking(int region) {
-    return regions.get(region) == null;
+    List<MemoryRegion> now = regions;
+    return region < now.size() && now.get(region) == null;
   }
 
   boolean isAnyLacking() {

@@ -1,6 +1,7 @@
 package io.prmalloc.internal.arena;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -114,6 +115,15 @@ class LackingRegionsTest {
     assertTrue(filled.get());
     assertSame(block, table.find(block.startAddress()));
     closeAll(List.of(block), source);
+  }
+
+  @Test
+  void shouldLackNothingWhenThePlanWasReplaced() {
+    // A thread that had no block asks; another one replaces the plan, and gives its memory back.
+    open(SubAllocator.direct(), 1);
+    assertTrue(table.isLackingFor(BYTES, 64));
+    table.free();
+    assertFalse(table.isLackingFor(BYTES, 64));
   }
 
   @Test
