@@ -67,9 +67,11 @@ public final class LiveHeap implements Retirable {
   //   1. adopts the smallest region of another shard that is free as a whole: larger ones may be
   //   given back,
   //   2. is served from another shard, where the heap as a whole has more idle than in use,
-  //   3. reserves a region; where that is refused, one that is no larger than the request; then
-  //      empty regions are given back to the sub-allocator and it tries again; then it tries other
-  //      shards; only then the request is refused.
+  //   3. gives back its own regions that are free as a whole, for they are too small, and reserves
+  // a
+  //      larger one; where that is refused, one that is no larger than the request; then the empty
+  //      regions of all shards are given back and it tries again; then it tries other shards; only
+  //      then the request is refused.
   //
   // So two threads soon have regions of their own, and one thread after the other shares them.
   //
