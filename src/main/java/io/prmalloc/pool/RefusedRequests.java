@@ -13,11 +13,10 @@ import java.util.function.Supplier;
  */
 final class RefusedRequests {
 
-  // While a request tries again, plans reserve nothing (see ReservationGate). It tries again as
-  // long
-  // as memory is given back, for other threads may be quicker to take it, and at least once, for
-  // other threads may have freed some. It waits for memory that is on its way only if it would be
-  // refused otherwise.
+  // While a request tries again, plans reserve nothing (see ReservationGate). It tries again while
+  // memory is given back, for other threads may be quicker to take it, and at least once, for other
+  // threads may have freed some. It waits for memory that is on its way only if it would be refused
+  // otherwise.
 
   /** How often memory is given back for a request that is refused nevertheless. */
   private static final int MAX_RETRIES = 8;
