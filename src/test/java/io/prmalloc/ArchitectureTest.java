@@ -1,6 +1,7 @@
 package io.prmalloc;
 
 import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -74,6 +75,24 @@ class ArchitectureTest {
   }
 
   /** Nobody finds a class among more. */
+  /** Its threads outlive us, and the context that they were made in keeps our class loader. */
+  @ArchTest
+  static void shouldNotUseTheCommonPool(JavaClasses classes) {
+    noClasses()
+        .that()
+        .resideInAnyPackage("io.prmalloc..")
+        .should()
+        .callMethodWhere(
+            describe(
+                "uses the common pool",
+                call ->
+                    call.getName().startsWith("parallel")
+                        || call.getName().equals("commonPool")
+                        || (call.getName().endsWith("Async")
+                            && call.getTargetOwner().getPackageName().startsWith("java."))))
+        .check(classes);
+  }
+
   @ArchTest
   static void shouldHaveThirtyFilesAtMostInAPackage(JavaClasses classes) {
     classes.stream()

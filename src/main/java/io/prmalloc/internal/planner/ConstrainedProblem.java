@@ -333,7 +333,7 @@ public final class ConstrainedProblem {
         change[lastTicks[tensor][piece] + 1] -= tos[tensor][piece] - froms[tensor][piece];
       }
     }
-    Arrays.parallelPrefix(change, Long::sum);
+    Sums.accumulate(change);
     return Math.max(most, Arrays.stream(change).max().orElse(0));
   }
 

@@ -2,6 +2,7 @@ package io.prmalloc.plan.exact;
 
 import io.prmalloc.internal.planner.ConstrainedProblem;
 import io.prmalloc.internal.planner.LongPairs;
+import io.prmalloc.internal.planner.index.Sums;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -170,7 +171,7 @@ final class ConstrainedState {
         ranks[problem.lastTick(tensor, piece) + 1] = 1;
       }
     }
-    Arrays.parallelPrefix(ranks, Integer::sum);
+    Sums.accumulate(ranks);
     return ranks;
   }
 
@@ -187,7 +188,7 @@ final class ConstrainedState {
         uses += to - from;
       }
     }
-    Arrays.parallelPrefix(widths, Integer::sum);
+    Sums.accumulate(widths);
     return uses > MAX_USES ? null : widths;
   }
 

@@ -1,5 +1,6 @@
 package io.prmalloc.plan.exact;
 
+import io.prmalloc.internal.planner.index.Sums;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
@@ -45,7 +46,7 @@ final class Orders {
       sums[problem.first(tensor)] += problem.size(tensor);
       sums[problem.last(tensor) + 1] -= problem.size(tensor);
     }
-    Arrays.parallelPrefix(sums, Long::sum);
+    Sums.accumulate(sums);
     Room byMinus = new Room(Arrays.stream(sums).map(sum -> -sum).toArray());
     for (int tensor = 0; tensor < loads.length; tensor++) {
       loads[tensor] = -byMinus.min(problem.first(tensor), problem.last(tensor));

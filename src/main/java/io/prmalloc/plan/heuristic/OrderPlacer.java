@@ -1,5 +1,6 @@
 package io.prmalloc.plan.heuristic;
 
+import io.prmalloc.internal.planner.index.Sums;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.Arrays;
 import java.util.List;
@@ -238,8 +239,8 @@ final class OrderPlacer {
       born[firsts[i]]++;
       dead[lasts[i] + 1]++;
     }
-    Arrays.parallelPrefix(born, Integer::sum);
-    Arrays.parallelPrefix(dead, Integer::sum);
+    Sums.accumulate(born);
+    Sums.accumulate(dead);
     long found = 0;
     for (int i = 0; i < count; i++) {
       found += born[lasts[i]] - dead[firsts[i]];
@@ -264,7 +265,7 @@ final class OrderPlacer {
       changes[firsts[i]] += sizes[i];
       changes[lasts[i] + 1] -= sizes[i];
     }
-    Arrays.parallelPrefix(changes, Long::sum);
+    Sums.accumulate(changes);
     return Arrays.stream(changes).max().orElse(0);
   }
 

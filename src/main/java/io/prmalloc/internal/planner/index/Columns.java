@@ -33,7 +33,7 @@ final class Columns {
       happened[lives.firstTick(tensor) + 1]++;
       happened[lives.lastTick(tensor) + 1]++;
     }
-    Arrays.parallelPrefix(happened, Math::addExact);
+    Sums.accumulate(happened);
     double all = 2.0 * lives.count();
     double meanLife = 0;
     for (int tensor = 0; tensor < lives.count(); tensor++) {

@@ -131,7 +131,7 @@ public final class Lives {
       changes[firstTicks[i]] += sizes[i];
       changes[lastTicks[i] + 1] -= sizes[i];
     }
-    Arrays.parallelPrefix(changes, Long::sum);
+    Sums.accumulate(changes);
     return Arrays.copyOf(changes, tickCount);
   }
 

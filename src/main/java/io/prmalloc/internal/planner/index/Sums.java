@@ -62,4 +62,21 @@ public final class Sums {
     Requests.checkAlignment(alignment);
     return add(bytes, alignment - 1) & -alignment;
   }
+
+  // Not Arrays.parallelPrefix: a thread of the common pool would outlive us, and the context that
+  // it was made in keeps our class loader on JDK 17.
+
+  /** Replaces each number by the sum of all up to it. No sum passes 2^63 − 1. */
+  public static void accumulate(long[] numbers) {
+    for (int i = 1; i < numbers.length; i++) {
+      numbers[i] += numbers[i - 1];
+    }
+  }
+
+  /** Replaces each number by the sum of all up to it. No sum passes 2^31 − 1. */
+  public static void accumulate(int[] numbers) {
+    for (int i = 1; i < numbers.length; i++) {
+      numbers[i] += numbers[i - 1];
+    }
+  }
 }
