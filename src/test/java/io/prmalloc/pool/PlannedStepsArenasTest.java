@@ -26,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,6 +41,12 @@ class PlannedStepsArenasTest {
   /** Of two tensors that are there together. */
   private static final int ARENA_BYTES = 2 * BYTES;
 
+  /** Of a request that no step makes. */
+  private static final int HEAP_BYTES = 8 * BYTES;
+
+  /** After so many steps under a plan the memory that steps had before it goes back. */
+  private static final int STEPS_UNTIL_TRIM = 32;
+
   private static final int HARD_TENSORS = 300;
   private static final int HARD_ALIVE = 20;
 
@@ -47,9 +54,13 @@ class PlannedStepsArenasTest {
   private TensorPoolAllocator pool;
 
   private void open(Executor executor) {
+    open(executor, source);
+  }
+
+  private void open(Executor executor, SubAllocator memory) {
     pool =
         TensorPoolAllocator.builder()
-            .subAllocator(source)
+            .subAllocator(memory)
             .executor(executor)
             .stepPlanningTime(Duration.ZERO)
             .build();
@@ -105,7 +116,38 @@ class PlannedStepsArenasTest {
     assertEquals(0, pool.trimSteps(Duration.ZERO));
     outliving.close();
     assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
+    pool.trimHeap();
     assertEquals(0, source.bytesReserved());
+  }
+
+  @Test
+  void shouldKeepTheHeapMemoryThatOthersNeedWhenAPlanServes() {
+    LongAdder reservations = new LongAdder();
+    open(
+        Runnable::run,
+        source.withVisitors(
+            0, RegionVisitor.onAlloc((region, index, bytes) -> reservations.increment())));
+    for (int step = 0; step < KeyedSteps.REPEATS; step++) {
+      steps(1);
+      pool.allocate(HEAP_BYTES).close();
+    }
+    assertEquals(1, pool.stepStats().plans());
+    long before = reservations.sum();
+    for (int step = 0; step < 2 * STEPS_UNTIL_TRIM; step++) {
+      steps(1);
+      pool.allocate(HEAP_BYTES).close();
+    }
+    assertEquals(before, reservations.sum());
+    assertEquals(2 * STEPS_UNTIL_TRIM, pool.stepStats().plannedSteps());
+  }
+
+  @Test
+  void shouldGiveTheHeapMemoryBackThatNobodyNeedsSinceAPlanServes() {
+    open(Runnable::run);
+    steps(KeyedSteps.REPEATS);
+    assertTrue(source.bytesReserved() > ARENA_BYTES);
+    steps(STEPS_UNTIL_TRIM);
+    assertEquals(ARENA_BYTES, source.bytesReserved());
   }
 
   @Test
@@ -384,6 +426,7 @@ class PlannedStepsArenasTest {
       assertEquals(1, stats.departedSteps());
       assertEquals(0, stats.unplannedSteps() - KeyedSteps.REPEATS);
       assertEquals(1, stats.arenas());
+      pool.trimHeap();
       assertEquals(stats.arenaBytes(), source.bytesReserved());
     } finally {
       planner.shutdown();

@@ -47,6 +47,9 @@ final class HeapShard {
     /** Changes only while the region is free as a whole. */
     volatile HeapShard shard;
 
+    /** The heap's last mark when something was taken here. Under the shard's lock. */
+    int lastMark;
+
     /** The first pages of the extents that are watched, or null. */
     BitSet watched;
 
@@ -190,6 +193,7 @@ final class HeapShard {
       block.place(
           region.memory, start, length, heap.addressOf(region.memory, start), region, ticket);
       region.blocks[first] = block;
+      region.lastMark = heap.lastMark();
       int userPage = first + (headerBytes >>> PAGE_SHIFT);
       if (userPage != first) {
         region.blocks[userPage] = block;

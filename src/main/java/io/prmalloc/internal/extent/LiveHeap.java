@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /**
  * The general heap under every plan: extents of any size, split and coalesced in few large regions.
@@ -128,6 +129,8 @@ public final class LiveHeap implements Retirable {
   /** The tick: grows with the pool's maintenance. */
   private volatile int now;
 
+  private final AtomicInteger marks = new AtomicInteger();
+
   private volatile boolean closed;
 
   /** Whether the sub-allocator is asked although it has too little by its own account. */
@@ -181,6 +184,10 @@ public final class LiveHeap implements Retirable {
   /** In ticks of the pool's maintenance. */
   int now() {
     return now;
+  }
+
+  int lastMark() {
+    return marks.get();
   }
 
   /** How the blocks are isolated. */
@@ -528,7 +535,7 @@ public final class LiveHeap implements Retirable {
 
   /** Gives pages back to the system; false if that cannot be done here. */
   private boolean discard(MemoryRegion memory, long offset, long bytes) {
-    if (cannotPurge || !OperatingSystem.callsNativeSilently()) {
+    if (!canPurge()) {
       return false;
     }
     try {
@@ -772,6 +779,25 @@ public final class LiveHeap implements Retirable {
     return releaseEmpty(now + 1, shards);
   }
 
+  /** A moment, for {@link #releaseUnusedSince}. */
+  public int mark() {
+    return marks.incrementAndGet();
+  }
+
+  /**
+   * Gives back the regions of which nothing is in use and nothing was taken since a moment; how
+   * many bytes those were. The others are needed again soon, and would be reserved anew while a
+   * request waits.
+   */
+  public long releaseUnusedSince(int mark) {
+    return releaseEmpty(region -> region.lastMark - mark < 0, shards);
+  }
+
+  /** Whether pages of memory that is free can go back to the system while its region stays. */
+  public boolean canPurge() {
+    return !cannotPurge && OperatingSystem.callsNativeSilently();
+  }
+
   /** Bytes of the regions of which nothing is in use. True of the moment of the call. */
   long unusedBytes() {
     long bytes = 0;
@@ -789,14 +815,18 @@ public final class LiveHeap implements Retirable {
   }
 
   private long releaseEmpty(int before, HeapShard... some) {
+    return releaseEmpty(region -> region.map.isIdleSince(before), some);
+  }
+
+  private long releaseEmpty(Predicate<Region> isIdle, HeapShard... some) {
     transit.readLock().lock();
     try {
       long bytes = 0;
       for (HeapShard shard : some) {
         // One by one: what is in no shard is lost if there is no heap to note it.
-        for (Region region = takeEmpty(shard, before);
+        for (Region region = takeEmpty(shard, isIdle);
             region != null;
-            region = takeEmpty(shard, before)) {
+            region = takeEmpty(shard, isIdle)) {
           bytes += region.bytes();
           release(region);
         }
@@ -807,11 +837,11 @@ public final class LiveHeap implements Retirable {
     }
   }
 
-  private static Region takeEmpty(HeapShard shard, int before) {
+  private static Region takeEmpty(HeapShard shard, Predicate<Region> isIdle) {
     shard.lock();
     try {
       for (Region region : shard.regions) {
-        if (region.map.isFree() && region.map.isIdleSince(before)) {
+        if (region.map.isFree() && isIdle.test(region)) {
           shard.remove(region);
           return region;
         }
@@ -844,7 +874,7 @@ public final class LiveHeap implements Retirable {
   private long purgeIdle(HeapShard shard, Region region, int before) {
     long bytes = 0;
     long purged = -1;
-    while (purged != 0 && !cannotPurge && OperatingSystem.callsNativeSilently()) {
+    while (purged != 0 && canPurge()) {
       // No region goes back meanwhile: its addresses may be given out by somebody else then.
       transit.readLock().lock();
       try {

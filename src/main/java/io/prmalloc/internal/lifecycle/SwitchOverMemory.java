@@ -94,7 +94,7 @@ public final class SwitchOverMemory {
    * @param maxOversize as in {@link BinTable#build}
    */
   public BinTable prepare(LifetimePlan plan, int[] blocks, double maxOversize) {
-    if (outside.liveBlocks() == 0) {
+    if (!outside.canPurge() && outside.liveBlocks() == 0) {
       outside.releaseUnused();
     }
     trimOutside();
@@ -243,7 +243,8 @@ public final class SwitchOverMemory {
    * @param populate makes the arena resident, if it is still there
    */
   public void drain(Runnable populate) {
-    outside.watchDrain(pieceBytes(), all -> drained(all, populate));
+    int mark = outside.mark();
+    outside.watchDrain(pieceBytes(), all -> drained(all, mark, populate));
     trimOutside();
   }
 
@@ -257,10 +258,10 @@ public final class SwitchOverMemory {
   }
 
   /** In the background: no user's close waits while memory is given back to the system. */
-  private void drained(boolean all, Runnable populate) {
+  private void drained(boolean all, int mark, Runnable populate) {
     later(
         () -> {
-          outside.releaseUnused();
+          outside.releaseUnusedSince(mark);
           trimOutside();
           if (all && discarded) {
             populate.run();

@@ -300,12 +300,17 @@ public final class PlannedSteps implements StepSource, Retirable {
     outside.noteReserved();
   }
 
+  /** A moment, for {@link #releaseOutside}. */
+  int markOutside() {
+    return outside.mark();
+  }
+
   /**
-   * A plan serves what the heap served before: memory that the heap no longer needs is given back.
-   * May take milliseconds.
+   * A plan serves what the heap served before: memory that the heap has not needed since a moment
+   * is given back. May take milliseconds.
    */
-  void trimOutside() {
-    long bytes = outside.releaseUnused();
+  void releaseOutside(int mark) {
+    long bytes = outside.releaseUnusedSince(mark);
     outside.purgeFree();
     // A C library that got so much back keeps more of all memory that is freed from then on.
     if (source.isResident() && bytes >= MIN_TRIMMED_BYTES) {
@@ -313,7 +318,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     }
   }
 
-  /** The same, but the regions stay: they are needed again soon, and would be written anew. */
+  /** Gives back pages; the regions stay, for steps of other kinds may need them at once. */
   void purgeOutside() {
     outside.purgeFree();
   }

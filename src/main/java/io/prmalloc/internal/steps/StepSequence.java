@@ -98,6 +98,9 @@ public final class StepSequence implements Retirable {
   /** How many more steps end until the heap memory of steps without a plan is given back. */
   private volatile int stepsToTrim;
 
+  /** The heap's mark when the plan began to serve. */
+  private volatile int heapMark;
+
   /** Whether a plan is being made, or about to be. Written under the lock. */
   private volatile boolean planning;
 
@@ -366,7 +369,7 @@ public final class StepSequence implements Retirable {
       return;
     }
     exchange(made);
-    owner.trimOutside();
+    owner.purgeOutside();
     // Steps may have asked for more meanwhile.
     planIfWanted();
     improveLater(made);
@@ -429,6 +432,7 @@ public final class StepSequence implements Retirable {
     outcomes = 0;
     largest = null;
     stepsToTrim = TRIM_STEPS;
+    heapMark = owner.markOutside();
     noteTrouble();
     FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     owner.notePlan();
@@ -774,20 +778,22 @@ public final class StepSequence implements Retirable {
   /**
    * A step has ended. After the first step under this plan, its thread has no step any more that
    * began without the plan; after the last of so many, no thread has. So their memory is not in
-   * use.
+   * use. By then steps of other kinds have shown what they still need of the heap.
    */
   void trimIfDue() {
-    if (stepsToTrim > 0 && isTrimDue()) {
-      owner.later(owner::trimOutside);
+    if (stepsToTrim > 0) {
+      int left = countDownToTrim();
+      if (left == TRIM_STEPS - 1) {
+        owner.later(owner::purgeOutside);
+      } else if (left == 0) {
+        owner.later(() -> owner.releaseOutside(heapMark));
+      }
     }
   }
 
-  private synchronized boolean isTrimDue() {
-    if (stepsToTrim == 0) {
-      return false;
-    }
-    stepsToTrim--;
-    return stepsToTrim == TRIM_STEPS - 1 || stepsToTrim == 0;
+  /** How many steps are left; -1 if none was before. */
+  private synchronized int countDownToTrim() {
+    return stepsToTrim == 0 ? -1 : --stepsToTrim;
   }
 
   private void sweepLater() {
