@@ -50,11 +50,7 @@ class CtrlCTest {
     // Nothing tells from outside that the search has begun; a signal before ends the JVM at once.
     for (long seconds = 2; seconds <= 64 && !Files.exists(out); seconds *= 2) {
       Process process =
-          new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  Main.class.getName(),
+          MainProcess.of(
                   "plan",
                   input.toString(),
                   "--strategy=heuristic",
@@ -94,21 +90,10 @@ class CtrlCTest {
     Path input = Files.writeString(directory.resolve("one.ev"), "a x 1000\nf x 0\n");
     Path printed = directory.resolve("printed");
     Path errors = directory.resolve("errors");
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                // What the jar's manifest says.
-                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "replay",
-                input.toString()));
-    command.addAll(List.of(words));
+    List<String> all = new ArrayList<>(List.of("replay", input.toString()));
+    all.addAll(List.of(words));
     Process replay =
-        new ProcessBuilder(command)
+        MainProcess.of(all.toArray(String[]::new))
             .redirectOutput(printed.toFile())
             .redirectError(errors.toFile())
             .start();

@@ -211,15 +211,8 @@ class MainTest {
     Path out = directory.resolve("out");
     Path err = directory.resolve("err");
     Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                // What the jar's manifest says.
-                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:MaxDirectMemorySize=16m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
+        MainProcess.of(
+                List.of("-XX:MaxDirectMemorySize=16m"),
                 "replay",
                 "sample:mobilenet",
                 "--steps=1",
@@ -298,13 +291,7 @@ class MainTest {
     assumeTrue(Files.isWritable(full), "there is no /dev/full");
     Path err = directory.resolve("err");
     Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "simulate",
-                "sample:mobilenet")
+        MainProcess.of("simulate", "sample:mobilenet")
             .redirectOutput(full.toFile())
             .redirectError(err.toFile())
             .start();

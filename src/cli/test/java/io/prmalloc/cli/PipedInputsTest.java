@@ -13,8 +13,6 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,20 +53,9 @@ class PipedInputsTest {
     assumeTrue(Files.exists(STDIN), "there is no /dev/stdin");
     Path out = directory.resolve("out");
     Path err = directory.resolve("err");
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                // What the jar's manifest says.
-                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
     String written = directory.resolve("written").toString();
-    command.addAll(List.of(words.replace("OUT", written).split(" ", -1)));
     Process process =
-        new ProcessBuilder(command)
+        MainProcess.of(words.replace("OUT", written).split(" ", -1))
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
