@@ -38,13 +38,13 @@ class IsolationTest {
     }
 
     @Override
-    protected int onFreed() {
+    protected boolean onFreed() {
       freed++;
-      return 0;
+      return false;
     }
 
     @Override
-    protected void settle(int news) {
+    protected void settle() {
       throw new AssertionError("nothing to settle");
     }
   }
@@ -175,13 +175,13 @@ class IsolationTest {
     Block block =
         new Block(region, 100, CAPACITY, BlockIsolation.of(Isolation.NONE.withFill(Fill.ZERO))) {
           @Override
-          protected int onFreed() {
+          protected boolean onFreed() {
             freeBefore[0] = isFree() && at(5) == 0;
-            return 0;
+            return false;
           }
 
           @Override
-          protected void settle(int news) {
+          protected void settle() {
             throw new AssertionError("nothing to settle");
           }
         };

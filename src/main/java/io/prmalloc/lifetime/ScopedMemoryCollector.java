@@ -166,11 +166,7 @@ public final class ScopedMemoryCollector implements AutoCloseable {
    */
   public long allocateRaw(long bytes) {
     StepMemory mine = memory;
-    if (mine == null || !mine.isMine() || closed) {
-      return allocateFirstRaw(bytes);
-    }
-    long address = mine.takePlannedRaw(bytes);
-    return address != 0 ? address : mine.takeOtherRaw(bytes);
+    return mine != null && mine.isMine() && !closed ? mine.takeRaw(bytes) : allocateFirstRaw(bytes);
   }
 
   private long allocateFirstRaw(long bytes) {

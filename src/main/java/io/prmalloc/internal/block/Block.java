@@ -42,7 +42,7 @@ public abstract class Block extends CacheLinePadding {
   //
   //   OBSERVED  4   an observer is told of the end of this use. The thread that takes the block
   //                 sets it before the use begins.
-  //   CONFINED  8   one thread at a time takes the block (see Confinement): its close is a read and
+  //   CONFINED  8   one thread at a time takes the block (see StepMemory): its close is a read and
   //                 a release store, for no other thread may reopen the block. Always set in such a
   //                 block.
   //   ISOLATED  16  the memory is checked and filled at the end of the use. Never confined.
@@ -176,7 +176,7 @@ public abstract class Block extends CacheLinePadding {
   private final BlockIsolation isolation;
 
   /** Null for a block that any thread takes. */
-  private final Confinement confinement;
+  private final StepMemory owner;
 
   /**
    * A free block.
@@ -198,23 +198,23 @@ public abstract class Block extends CacheLinePadding {
    *
    * <p>Threading: the maker publishes the block safely.
    *
-   * @param confinement the thread that takes it; {@link #onFreed} of a confined block is never
-   *     called
+   * @param owner the step whose thread takes it, or null; {@link #onFreed} of a confined block is
+   *     never called
    * @param isolation if there is any, the block is not confined
    */
   protected Block(
       MemoryRegion region,
       long offset,
       long capacityBytes,
-      Confinement confinement,
+      StepMemory owner,
       BlockIsolation isolation) {
-    this.state = confinement != null && isolation.isNone() ? CONFINED : 0;
+    this.state = owner != null && isolation.isNone() ? CONFINED : 0;
     this.offset = Math.toIntExact(offset);
     this.capacityBytes = Math.toIntExact(capacityBytes);
     this.region = region;
     this.view = region == null ? NO_MEMORY : slice(region, this.offset, this.capacityBytes);
     this.isolation = orNull(isolation);
-    this.confinement = confinement;
+    this.owner = owner;
   }
 
   /**
@@ -227,13 +227,13 @@ public abstract class Block extends CacheLinePadding {
     this.capacityBytes = (int) Math.min(region.sizeBytes(), MOST_SEEN_BYTES);
     this.view = region.buffer();
     this.isolation = orNull(isolation);
-    this.confinement = null;
+    this.owner = null;
   }
 
   /** A free block that lies nowhere yet, and is not confined. */
   Block(BlockIsolation isolation) {
     this.isolation = orNull(isolation);
-    this.confinement = null;
+    this.owner = null;
   }
 
   private static BlockIsolation orNull(BlockIsolation isolation) {
@@ -252,16 +252,12 @@ public abstract class Block extends CacheLinePadding {
    * Puts the block back where it is taken from. Called once per use, by the thread whose close or
    * free won. Delays every close: work that takes long belongs in {@link #settle}.
    *
-   * @return 0 if nothing is left to do, else what {@link #settle} needs to know, more than 0
+   * @return whether {@link #settle} is to be called
    */
-  protected abstract int onFreed();
+  protected abstract boolean onFreed();
 
-  /**
-   * Does the remaining work, rarely, after {@link #onFreed} reported it.
-   *
-   * @param news what it said
-   */
-  protected abstract void settle(int news);
+  /** Does the work that {@link #onFreed} left, which it rarely does. */
+  protected abstract void settle();
 
   /**
    * Tells, right before {@link #onFreed}, that the state became free by a release store: whatever
@@ -803,17 +799,16 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private void recycle() {
-    int news = onFreed();
-    if (news != 0) {
-      settleOutOfLine(news, NoInline.DEPTH);
+    if (onFreed()) {
+      settleOutOfLine(NoInline.DEPTH);
     }
   }
 
-  private void settleOutOfLine(int news, int depth) {
+  private void settleOutOfLine(int depth) {
     if (depth > 0) {
-      settleOutOfLine(news, depth - 1);
+      settleOutOfLine(depth - 1);
     } else {
-      settle(news);
+      settle();
     }
   }
 
@@ -831,7 +826,7 @@ public abstract class Block extends CacheLinePadding {
   }
 
   private boolean endConfined(long stamp) {
-    return confinement.isMine() ? endAsOwner(stamp) : change(stamp, stamp + TO_FREE);
+    return owner.isMine() ? endAsOwner(stamp) : change(stamp, stamp + TO_FREE);
   }
 
   /** Without a compare-and-set: until this thread opens it again, the state is free or a stamp. */

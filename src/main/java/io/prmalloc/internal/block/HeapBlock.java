@@ -137,12 +137,12 @@ public final class HeapBlock extends Block {
   }
 
   @Override
-  protected int onFreed() {
-    return 1;
+  protected boolean onFreed() {
+    return true;
   }
 
   @Override
-  protected void settle(int news) {
+  protected void settle() {
     owner.released(this);
   }
 }

@@ -3,15 +3,20 @@ package io.prmalloc.internal.block;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 
 /**
- * The source of the tensors of one step. For authors of allocators; users see a {@link
- * ScopedMemoryCollector}.
+ * The source of the tensors of one step, and the owner of their blocks. For authors of allocators;
+ * users see a {@link ScopedMemoryCollector}.
  *
  * <p>The path of a planned request is written out here and not in a subclass, so that the JIT
  * always sees a single implementation.
  *
+ * <p>One thread owns the memory for a time, and needs no atomic instructions for its blocks then.
+ * Only the owner opens a confined block; any thread may close it, the owner at less cost. If two
+ * threads close one handle at the same moment, and one of them is the owner, both closes may
+ * succeed; the memory is freed once.
+ *
  * <p>Threading: {@link #take} by the owner only; the rest as each method says.
  */
-public abstract class StepMemory extends Confinement {
+public abstract class StepMemory {
 
   // A planned step makes the same requests in the same order as the steps it was planned from, each
   // of at most the size that was planned for it. The plan gives every request a block beforehand;
@@ -31,6 +36,12 @@ public abstract class StepMemory extends Confinement {
   // all the rest: it misses the cache, and the processor mispredicts its branches.
 
   private static final Block[] NONE = {};
+
+  /**
+   * A plain field is enough. It equals the reader's own thread only if that thread wrote it, and
+   * what a thread wrote last it reads, or something later.
+   */
+  private Thread owner;
 
   private final long[] placesBytes;
   private final Block[] blocks;
@@ -69,6 +80,25 @@ public abstract class StepMemory extends Confinement {
   }
 
   /**
+   * Makes the calling thread the owner.
+   *
+   * <p>Threading: a thread without competitors, while there is no owner.
+   */
+  protected final void takeOwnership() {
+    owner = Thread.currentThread();
+  }
+
+  /** Ends what {@link #takeOwnership} began. Threading: the owner. */
+  protected final void dropOwnership() {
+    owner = null;
+  }
+
+  /** Whether the calling thread is the owner. Threading: any thread. */
+  public final boolean isMine() {
+    return owner == Thread.currentThread();
+  }
+
+  /**
    * A free block for the next request.
    *
    * <p>Threading: the owner.
@@ -101,12 +131,6 @@ public abstract class StepMemory extends Confinement {
     return ((bytes - 1) | (placeBytes - bytes)) >= 0;
   }
 
-  /** The address of the next request if that is as planned; else 0, and nothing changes. */
-  public final long takePlannedRaw(long bytes) {
-    Block block = takePlanned(bytes);
-    return block != null ? block.openAsOwner(bytes) : 0;
-  }
-
   /**
    * The address of the next request; 0 if there is no memory.
    *
@@ -116,12 +140,11 @@ public abstract class StepMemory extends Confinement {
    * @throws IllegalArgumentException if the size is out of its bounds
    */
   public final long takeRaw(long bytes) {
-    long address = takePlannedRaw(bytes);
-    return address != 0 ? address : takeOtherRaw(bytes);
+    Block planned = takePlanned(bytes);
+    return planned != null ? planned.openAsOwner(bytes) : takeOtherRaw(bytes);
   }
 
-  /** {@link #takeRaw} where {@link #takePlannedRaw} gave nothing. */
-  public final long takeOtherRaw(long bytes) {
+  private long takeOtherRaw(long bytes) {
     Requests.checkBytes(bytes);
     return takeUnplannedRaw(bytes);
   }

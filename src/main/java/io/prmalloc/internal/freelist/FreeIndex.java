@@ -238,8 +238,13 @@ public class FreeIndex {
    * @param totalBytes header included, of any request: nothing is found for one without a class
    */
   public final PooledBlock removeFirst(long totalBytes) {
-    long sizeClass = (totalBytes - belowClasses) >>> intervalShift;
+    long sizeClass = classOf(totalBytes);
     return sizeClass < masks.length ? removeOfClass((int) sizeClass) : null;
+  }
+
+  /** As {@link #sizeClass}, of any request; more than there are for one without a class. */
+  private long classOf(long totalBytes) {
+    return (totalBytes - belowClasses) >>> intervalShift;
   }
 
   private PooledBlock removeOfClass(int sizeClass) {
@@ -291,7 +296,7 @@ public class FreeIndex {
 
   /** Claims a block where {@link #removeFirst} found none: looks at all words of the stripe. */
   public final PooledBlock takeFurther(long totalBytes) {
-    long sizeClass = (totalBytes - belowClasses) >>> intervalShift;
+    long sizeClass = classOf(totalBytes);
     long[] byWord = sizeClass < candidates.length ? candidates[(int) sizeClass] : null;
     PooledBlock block = null;
     for (int i = 0; byWord != null && i < byWord.length && block == null; i++) {
@@ -397,7 +402,7 @@ public class FreeIndex {
    * @param totalBytes the size, header included, over {@link LifetimePolicy#SMALL_BYTES}
    */
   public final int sizeClass(long totalBytes) {
-    return (int) ((totalBytes - belowClasses) >> intervalShift);
+    return (int) classOf(totalBytes);
   }
 
   /** Sets the listener that is told of every block that is freed from now on; null for none. */
@@ -407,14 +412,9 @@ public class FreeIndex {
     listener = whenFree;
   }
 
-  /** Whether a listener is told of blocks that are freed. */
+  /** Whether {@link #settle} is to be called for a block that was freed. */
   public final boolean isTold() {
     return listener != null;
-  }
-
-  /** Not 0 if {@link #settle} is to be called for a block that was freed. */
-  final int news() {
-    return listener != null ? 1 : 0;
   }
 
   /** Tells of a block. */

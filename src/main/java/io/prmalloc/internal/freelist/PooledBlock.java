@@ -163,14 +163,14 @@ public final class PooledBlock extends Block {
   }
 
   @Override
-  public int onFreed() {
+  public boolean onFreed() {
     FreeIndex where = index;
     where.put(this);
-    return where.news();
+    return where.isTold();
   }
 
   @Override
-  public void settle(int news) {
+  public void settle() {
     index.settle(this);
   }
 }

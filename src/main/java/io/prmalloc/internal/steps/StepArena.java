@@ -96,13 +96,13 @@ public final class StepArena extends StepMemory implements Retirable {
 
     /** For a block that is not confined, because it is isolated: it is free by its state alone. */
     @Override
-    protected int onFreed() {
-      return 0;
+    protected boolean onFreed() {
+      return false;
     }
 
     @Override
-    protected void settle(int news) {
-      throw new IllegalStateException("a confined block has no news");
+    protected void settle() {
+      throw new IllegalStateException("nothing was left to do");
     }
 
     /** What is known of the use by an address; null if it has ended. */

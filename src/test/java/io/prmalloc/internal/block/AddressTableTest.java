@@ -34,13 +34,13 @@ class AddressTableTest {
     }
 
     @Override
-    protected int onFreed() {
-      return 0;
+    protected boolean onFreed() {
+      return false;
     }
 
     @Override
-    protected void settle(int news) {
-      throw new IllegalStateException("no news: " + news);
+    protected void settle() {
+      throw new IllegalStateException("nothing was left to do");
     }
   }
 

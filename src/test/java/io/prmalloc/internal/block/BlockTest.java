@@ -26,18 +26,18 @@ class BlockTest {
 
   /** Counts how often it is put back, and leaves nothing to settle. */
   private final class Counted extends Block {
-    Counted(long offset, long bytes, Confinement confinement, BlockIsolation isolation) {
-      super(BlockTest.this.region, offset, bytes, confinement, isolation);
+    Counted(long offset, long bytes, StepMemory owner, BlockIsolation isolation) {
+      super(BlockTest.this.region, offset, bytes, owner, isolation);
     }
 
     @Override
-    protected int onFreed() {
+    protected boolean onFreed() {
       recycled++;
-      return 0;
+      return false;
     }
 
     @Override
-    protected void settle(int news) {
+    protected void settle() {
       throw new AssertionError("nothing to settle");
     }
   }
@@ -212,10 +212,28 @@ class BlockTest {
   }
 
   /** Whoever makes it owns it. */
-  private static final class Own extends Confinement {
+  private static final class Own extends StepMemory {
     Own() {
       takeOwnership();
     }
+
+    @Override
+    protected Block takeUnplanned(long bytes) {
+      throw new AssertionError("nothing is asked for here");
+    }
+
+    @Override
+    protected long takeUnplannedRaw(long bytes) {
+      throw new AssertionError("nothing is asked for here");
+    }
+
+    @Override
+    protected void releaseUnexpected(long address) {
+      throw new AssertionError("nothing is released here");
+    }
+
+    @Override
+    public void end() {}
   }
 
   private Block confined(BlockIsolation isolation) {

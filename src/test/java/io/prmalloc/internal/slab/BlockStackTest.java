@@ -61,10 +61,10 @@ class BlockStackTest {
     return settle(block, block.onFreed());
   }
 
-  private int settle(PooledBlock block, int news) {
+  private int settle(PooledBlock block, boolean isLeft) {
     int before = changes;
-    if (news != 0) {
-      block.settle(news);
+    if (isLeft) {
+      block.settle();
     }
     return changes - before;
   }
@@ -145,7 +145,7 @@ class BlockStackTest {
     all[0].giveUp();
     stack.gather();
     assertEquals(1, stack.freeBlocks());
-    assertEquals(1, settle(all[0], 1));
+    assertEquals(1, settle(all[0], true));
     assertEquals(1, stack.freeBlocks());
   }
 
