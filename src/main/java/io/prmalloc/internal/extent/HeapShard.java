@@ -4,6 +4,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeapBlock;
+import io.prmalloc.internal.block.SpinLock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -30,9 +31,6 @@ final class HeapShard {
   private static int slotOf(int first, int pages) {
     return ((first * 31 + pages) * 0x9E3779B1) >>> (Integer.SIZE - 12);
   }
-
-  /** How often a thread tries for a lock before it sleeps; a lock is held for less than that. */
-  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
 
   /** A region of the sub-allocator. */
   static final class Region implements AddressDirectory.Span {
@@ -127,13 +125,7 @@ final class HeapShard {
   }
 
   void lock() {
-    for (int spin = 0; spin < SPINS; spin++) {
-      if (lock.tryLock()) {
-        return;
-      }
-      Thread.onSpinWait();
-    }
-    lock.lock();
+    SpinLock.lock(lock);
   }
 
   /** An extent of this shard's regions, or null. */

@@ -7,6 +7,7 @@ import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.SpinLock;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -70,15 +71,6 @@ final class SlabClass implements Retirable {
 
   /** How many bytes they have at most, if they are several. */
   private static final int SPARE_BYTES = 1 << 20;
-
-  /**
-   * How often a thread that needs the lock for a request or a close tries for it before it sleeps.
-   * The thread that has it is mostly done before another one could be woken. If one thread
-   * allocates slots and another one frees them, both take it so often that they would spend most of
-   * their time asleep. That is some ten microseconds at most, and none where there is but one
-   * processor.
-   */
-  private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 200 : 0;
 
   private final int sizeClass;
   private final SlabFronts fronts;
@@ -150,16 +142,6 @@ final class SlabClass implements Retirable {
     return Math.min(SPARE_SLOTS, SPARE_BYTES / slotBytes);
   }
 
-  private void spinThenLock() {
-    for (int spin = 0; spin < SPINS; spin++) {
-      if (lock.tryLock()) {
-        return;
-      }
-      Thread.onSpinWait();
-    }
-    lock.lock();
-  }
-
   /** Takes a slot of the slab that serves this thread's stripe, observed or not, or gives null. */
   PooledBlock takeServed() {
     return takeServed(stripes.current());
@@ -200,7 +182,7 @@ final class SlabClass implements Retirable {
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
-    spinThenLock();
+    SpinLock.lock(lock);
     try {
       if (closed) {
         throw new IllegalStateException("allocator is closed");
@@ -338,7 +320,7 @@ final class SlabClass implements Retirable {
 
   /** The calling thread freed a slab's first free slot, or the last one. */
   void slabChanged(Slab slab) {
-    spinThenLock();
+    SpinLock.lock(lock);
     try {
       byStripe.noteCloser(slab, stripes.current());
       queueOrGiveBack(slab);
