@@ -277,11 +277,10 @@ public final class TensorPoolAllocator implements Allocator {
     return watch.leaks();
   }
 
-  /** Closes the fast path while there are observers, or opens it. Under the lifecycle's lock. */
-  private void observe(boolean observed, boolean stepsObserved) {
+  /** Observers were attached or detached. Under the lifecycle's lock. */
+  private void observe(boolean stepsObserved) {
     steps.observe(stepsObserved);
-    small.observe(observed || steps.implicit().isServing());
-    adjustFastPath();
+    adjustFastPaths();
   }
 
   /** As {@link PlannedSteps.Pool#tryAdjust}. */
@@ -292,8 +291,7 @@ public final class TensorPoolAllocator implements Allocator {
     try {
       if (!closed) {
         change.run();
-        small.observe(watch.isObserved() || steps.implicit().isServing());
-        adjustFastPath();
+        adjustFastPaths();
       }
       return !closed;
     } finally {
@@ -303,6 +301,11 @@ public final class TensorPoolAllocator implements Allocator {
 
   private boolean closeElsewhere(long address) {
     return log.release(address) || steps.implicit().closeRaw(address) || steps.closeRaw(address);
+  }
+
+  private void adjustFastPaths() {
+    small.observe(watch.isObserved() || steps.implicit().isServing());
+    adjustFastPath();
   }
 
   /** Opens the fast path, which calls no observers and isolates nothing, or closes it. */

@@ -46,12 +46,11 @@ public final class ObserverRegistry {
   /** Closes the fast path, and opens it again. */
   public interface Gate {
     /**
-     * Closes the fast path, or opens it.
+     * Closes the fast path if {@link ObserverRegistry#isObserved}, or opens it.
      *
-     * @param observed whether there are observers
-     * @param steps whether there are some that are told of planned steps
+     * @param steps whether there are observers that are told of planned steps
      */
-    void observe(boolean observed, boolean steps);
+    void observe(boolean steps);
   }
 
   private final String name;
@@ -111,7 +110,7 @@ public final class ObserverRegistry {
   private void set(TolerantObserver[] after) {
     observers = after;
     planner.watchSteps(after == null ? null : stepWatcher);
-    gate.observe(after != null, after != null && seeSteps(after));
+    gate.observe(after != null && seeSteps(after));
   }
 
   private static boolean seeSteps(TolerantObserver[] observers) {
