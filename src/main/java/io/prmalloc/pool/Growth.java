@@ -114,7 +114,7 @@ final class Growth {
 
   private PooledBlock grow(BinTable table, long totalBytes, int alignment) {
     Bin bin = table.binOf(totalBytes);
-    if (bin == null || bin.missed() < MISSES || !mayGrow(table, bin, alignment)) {
+    if (bin == null || bin.countMiss() < MISSES || !mayGrow(table, bin, alignment)) {
       return null;
     }
     // The lock may be held for long: then this request is served from outside as others were.

@@ -74,7 +74,7 @@ public final class Bin {
   }
 
   /** Counts a request that found nothing; how many it were since the bin grew, or nearly. */
-  public int missed() {
+  public int countMiss() {
     return ++misses;
   }
 

@@ -114,12 +114,12 @@ public final class Replanner {
   /** A request found nothing in this table. */
   public void unserved(BinTable table) {
     unserved++;
-    if (unserved >= when.window() && settings.enabled() && isTime(table)) {
+    if (unserved >= when.window() && settings.enabled() && closeWindow(table)) {
       start(0);
     }
   }
 
-  private synchronized boolean isTime(BinTable table) {
+  private synchronized boolean closeWindow(BinTable table) {
     long counted = unserved;
     unserved = 0;
     PoolCounts counts = new PoolCounts();

@@ -203,7 +203,7 @@ public final class StepSequence implements Retirable {
 
   /** Has one more arena made, up to the limit. */
   private void grow() {
-    StepPlan wanted = wanted();
+    StepPlan wanted = beginGrowing();
     if (wanted == null) {
       return;
     }
@@ -218,7 +218,7 @@ public final class StepSequence implements Retirable {
   }
 
   /** The plan of which one more arena is wanted, or null. */
-  private synchronized StepPlan wanted() {
+  private synchronized StepPlan beginGrowing() {
     int made = arenas.length + previous.length + leaving.size();
     if (plan == null || retired || growing || made >= owner.maxArenas()) {
       return null;
@@ -277,7 +277,7 @@ public final class StepSequence implements Retirable {
 
   /** Has a plan made if there is none yet that is right; not under the kind's lock. */
   void planIfWanted() {
-    if (isToBePlanned()) {
+    if (beginPlanning()) {
       planLater();
     }
   }
@@ -293,7 +293,7 @@ public final class StepSequence implements Retirable {
     }
   }
 
-  private synchronized boolean isToBePlanned() {
+  private synchronized boolean beginPlanning() {
     boolean wanted = !planning && !retired && (plan == null ? isLearnt() : isTooLow());
     planning |= wanted;
     return wanted;
@@ -443,7 +443,7 @@ public final class StepSequence implements Retirable {
   private void exchange(StepPlan made) {
     boolean done = false;
     try {
-      while (isOneToExchange(made)) {
+      while (letOnePreviousLeave(made)) {
         addArena(made);
       }
       done = true;
@@ -455,7 +455,7 @@ public final class StepSequence implements Retirable {
   }
 
   /** Lets one of those before leave, for which there is another; whether there are more. */
-  private synchronized boolean isOneToExchange(StepPlan made) {
+  private synchronized boolean letOnePreviousLeave(StepPlan made) {
     if (plan != made || retired || owner.isClosed()) {
       letPreviousLeave();
     }
@@ -540,7 +540,7 @@ public final class StepSequence implements Retirable {
    * @throws OutOfNativeMemoryException if there is no memory; all is as before then
    */
   boolean adopt(StepPlan kept) {
-    if (!isToBeAdopted()) {
+    if (!beginAdoption()) {
       return false;
     }
     StepArena first = null;
@@ -562,7 +562,7 @@ public final class StepSequence implements Retirable {
     }
   }
 
-  private synchronized boolean isToBeAdopted() {
+  private synchronized boolean beginAdoption() {
     boolean wanted = !planning && !retired && plan == null;
     planning |= wanted;
     return wanted;
@@ -639,7 +639,7 @@ public final class StepSequence implements Retirable {
     trimIfDue();
     boolean isSweepDue =
         arena.lastStepNanos() - lastIdleLook > owner.idleNanos() / IDLE_LOOKS
-            || ((departed || troubled) && note(departed));
+            || ((departed || troubled) && noteEnd(departed));
     if (departed) {
       departed(arena, step);
     } else {
@@ -671,7 +671,7 @@ public final class StepSequence implements Retirable {
   }
 
   /** Whether an arena may go now. */
-  private synchronized boolean note(boolean departed) {
+  private synchronized boolean noteEnd(boolean departed) {
     outcomes = (outcomes << 1) | (departed ? 1 : 0);
     noteTrouble();
     leaving.forEach(StepArena::noteThread);
@@ -695,12 +695,12 @@ public final class StepSequence implements Retirable {
    * @param most the most bytes that each of its blocks was asked for
    */
   void used(StepPlan served, long[] most, long now) {
-    if (isToBeLowered(served, most, now)) {
+    if (beginLowering(served, most, now)) {
       planLater();
     }
   }
 
-  private synchronized boolean isToBeLowered(StepPlan served, long[] most, long now) {
+  private synchronized boolean beginLowering(StepPlan served, long[] most, long now) {
     if (served != plan || planning) {
       return false;
     }
@@ -728,13 +728,13 @@ public final class StepSequence implements Retirable {
   /** A step has ended on another thread than its own. */
   void gaveUp(StepArena arena) {
     counts.departures.increment();
-    if (isGivenUp(arena)) {
+    if (giveUp(arena)) {
       kind.stop();
     }
     sweepLater();
   }
 
-  private synchronized boolean isGivenUp(StepArena arena) {
+  private synchronized boolean giveUp(StepArena arena) {
     StepArena[] others = without(List.of(arena), arenas);
     StepArena[] othersBefore = without(List.of(arena), previous);
     // One of a plan that was replaced is leaving already.
