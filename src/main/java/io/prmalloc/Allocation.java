@@ -16,8 +16,9 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>The buffers it shows belong to the block and not to the handle: they must not be used after
  * {@link #close}; this is not checked.
  *
- * <p>Threading: a handle may be passed on and closed by any thread; of two concurrent closes one
- * wins and the other throws.
+ * <p>Threading: a handle may be passed on and closed by any thread. Of two concurrent closes one
+ * wins and the other throws. In a planned step both may return if one is by the step's own thread;
+ * the memory is freed once.
  */
 public final class Allocation implements AutoCloseable {
 

@@ -33,8 +33,9 @@ public abstract class Block extends CacheLinePadding {
   //             that were written before it. A use that is like the one before needs no field
   //             written, and so goes from free to allocated by one compare-and-set (see reopen).
   //   close     allocated to the next free, by a compare-and-set that exactly one of several
-  //             closers wins. Its release is acquired by the next claim, or through the stack on
-  //             which onFreed() puts the block.
+  //             closers wins. Two closes of a confined block may both return if one is by its
+  //             owner; the block is freed once. The release is acquired by the next claim, or
+  //             through the stack on which onFreed() puts the block.
   //   check     state == stamp: is the handle's use the current one? A stale handle's stamp never
   //             comes again, whichever thread has the block now.
   //
