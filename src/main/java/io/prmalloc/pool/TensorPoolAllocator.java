@@ -48,8 +48,9 @@ import java.util.function.Supplier;
 
 /**
  * The pool: an allocator that learns. During warm-up it serves requests from a general heap and
- * records their lifetimes. When its planner has a plan, it reserves one arena and serves from that,
- * without system calls, page faults or garbage.
+ * records their lifetimes. When its planner has a plan, it serves planned tensors from one
+ * reservation, without system calls, page faults or zeroing. A handle costs no heap if it does not
+ * escape its method.
  *
  * <pre>{@code
  * try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {

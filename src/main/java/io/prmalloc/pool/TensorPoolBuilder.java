@@ -318,8 +318,9 @@ public final class TensorPoolBuilder {
 
   /**
    * Whether the shared plan may change: a few more blocks if requests continue to miss, and another
-   * plan, from new statistics, when at least 2 of 100 find no block, three times in a row over 128
-   * such; default true. Needs {@link TensorPoolAllocator#collect steps}, as warm-up does.
+   * plan, from new statistics, after three bad windows in a row; default true. A window ends when
+   * 128 requests have found no block. It is bad if they are at least 2 % of all requests. Needs
+   * {@link TensorPoolAllocator#collect steps}, as warm-up does.
    *
    * <p>Threading: not safe.
    */

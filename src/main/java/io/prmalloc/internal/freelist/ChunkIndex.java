@@ -27,10 +27,10 @@ public final class ChunkIndex extends FreeIndex {
   //
   // A thread that borrows a larger block from its own stripe may do so while one of the right size
   // is noted for another one, perhaps of a thread that is idle. One such loan causes others, and
-  // finally a large request finds no block, in every step. So a thread that misses some requests
-  // gets the blocks that were noted for other stripes each time: they are not needed there. All
-  // that is noted at one time would be too much: others that work would have nothing, and miss in
-  // their turn.
+  // finally a large request finds no block, in every step. So each LOOKS-th request that misses,
+  // whichever threads make them, gets for its stripe the blocks that were noted for other stripes
+  // at all of these misses: they are not needed there. All that is noted at one time would be too
+  // much: others that work would have nothing, and miss in their turn.
 
   /** So often {@link #gather} looks before it moves something. */
   public static final int LOOKS = 4;
