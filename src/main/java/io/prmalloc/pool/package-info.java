@@ -1,5 +1,6 @@
 /**
- * The pool: serves tensors from planned blocks, without a system call, a page fault or garbage.
+ * The pool: serves planned tensors from one reservation, without system calls, page faults or
+ * zeroing. A handle costs no heap if it does not escape its method.
  *
  * <p>Users build a {@link io.prmalloc.pool.TensorPoolAllocator} with a {@link
  * io.prmalloc.pool.TensorPoolBuilder}. A request is served in this order:
@@ -12,16 +13,39 @@
  *       block of the pool, then the live heap ({@code internal.extent}).
  * </ol>
  *
- * <p>{@code RawAddresses} does the same for requests by address. The other classes:
+ * <p>{@code RawAddresses} does the same for requests by address. Read the other classes in this
+ * order:
  *
- * <ul>
+ * <ol>
+ *   <li>{@code StepPool} is the pool as planned steps use it.
  *   <li>{@code PlanSwitchOver} puts plans in force and replaces them.
  *   <li>{@code Growth} gives a bin more blocks.
- *   <li>{@code Reclaim} gives memory back before a request is refused.
+ *   <li>{@code RefusedRequests} tries refused requests again, and {@code Reclaim} gives memory back
+ *       for them.
  *   <li>{@code OverProvisionMonitor} sees that a plan is too large.
  *   <li>{@code PoolMaintenance} does the periodic work.
  *   <li>{@code PoolAccounting} finds the owner of an address and adds up the statistics.
+ *   <li>{@code EarlyInitialization} initializes the classes that requests need.
+ * </ol>
+ *
+ * <p>Settings and figures:
+ *
+ * <ul>
+ *   <li>{@link io.prmalloc.pool.PoolPolicies} says which plans compete, and {@link
+ *       io.prmalloc.pool.PlanComparison} compares them on paper.
+ *   <li>{@link io.prmalloc.pool.LeakDetection} says what is watched for leaks, and {@link
+ *       io.prmalloc.pool.Leak} is one that was found.
+ *   <li>{@code RecordProperty} starts recordings by a system property.
+ *   <li>{@link io.prmalloc.pool.TensorPoolFactory} registers the pool by name.
+ *   <li>{@link io.prmalloc.pool.PoolSnapshot} has all figures: {@link
+ *       io.prmalloc.pool.PoolStats}, {@link io.prmalloc.pool.StepStats}, {@link
+ *       io.prmalloc.pool.EngineStats}. {@code PoolReport} is a table of them. {@link
+ *       io.prmalloc.pool.TensorPoolMXBean}, implemented by {@code PoolBean}, shows them by JMX.
  * </ul>
+ *
+ * <p>Invariants: a request is served by one block, which no other request has; no block is lost
+ * when plans are exchanged; before a request is refused, memory that the pool does not use goes
+ * back.
  *
  * <p>May use: every other package but the adapters.
  *
