@@ -214,7 +214,7 @@ final class PoolAccounting {
   /**
    * What is known of the memory at an address.
    *
-   * @throws IllegalArgumentException if it is not out
+   * @throws IllegalArgumentException if it is not allocated
    */
   Chunk chunkAt(long address) {
     Block block = blockAt(address);
@@ -233,7 +233,7 @@ final class PoolAccounting {
   /**
    * {@link LiveHeap#usableBytesAt} of memory outside; of pooled memory, all of its block.
    *
-   * @throws IllegalArgumentException if it is not out
+   * @throws IllegalArgumentException if it is not allocated
    */
   long usableBytesAt(long address) {
     long bytes = outside.usableBytesAt(address);

@@ -23,7 +23,7 @@ final class PoolMaintenance implements IdleTrimmer.Target {
 
   private final TensorPoolAllocator pool;
   private final PoolAccounting accounting;
-  private final Maintenance.Target waste;
+  private final Maintenance.Target overProvision;
   private final Maintenance.Target stepArenas;
   private final Maintenance.Target decay;
   private final Duration shrinkAfter;
@@ -51,12 +51,12 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     this.pool = pool;
     this.accounting = accounting;
     this.starter = builder.maintenance();
-    OverProvisionMonitor watch =
+    OverProvisionMonitor monitor =
         new OverProvisionMonitor(builder.replanWhen(), pool, outside, replanner);
-    this.waste =
+    this.overProvision =
         () -> {
           small.releaseIdle(OverProvisionMonitor.LOOKS);
-          watch.look();
+          monitor.look();
         };
     this.shrinkAfter = builder.replanWhen().idle();
     StepSettings stepSettings = builder.stepSettings();
@@ -110,7 +110,7 @@ final class PoolMaintenance implements IdleTrimmer.Target {
     if (beanName != null) {
       bean = PoolBean.register(pool, beanName);
     }
-    lookAfter(waste, shrinkAfter);
+    lookAfter(overProvision, shrinkAfter);
     lookAfter(stepArenas, stepArenaIdle);
     lookAfter(decay, purgeAfter);
     if (sharing != null) {

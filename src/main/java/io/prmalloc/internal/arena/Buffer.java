@@ -109,7 +109,7 @@ public final class Buffer implements Retirable {
   }
 
   /**
-   * Claims a block by asking every one of them, or gives null: then all were out at one moment,
+   * Claims a block by asking every one of them, or gives null: all were allocated at one moment,
    * unless there are more than {@link #ASKED_BLOCKS} and they were asked in vain a short while ago.
    */
   public PooledBlock claimAny() {
@@ -127,7 +127,7 @@ public final class Buffer implements Retirable {
           if (block.claimAndMove()) {
             return block;
           }
-          // One that was not taken belongs to a thread that does not get on, and is as good as out.
+          // One that was not taken belongs to a thread that does not get on: as good as allocated.
           lost |= block.stamp() != stamp;
         }
         // Not their sum: the stamp of a block whose end was told of goes down as it is freed.
@@ -162,8 +162,8 @@ public final class Buffer implements Retirable {
   }
 
   /**
-   * A bound for the most blocks that were out at once since {@link #clearPeak}: those that were out
-   * then or were taken since.
+   * A bound for the most blocks that were allocated at once since {@link #clearPeak}: those that
+   * were allocated then or were taken since.
    */
   int peakBlocks() {
     long[] before = usesBeforeClear;
@@ -205,7 +205,7 @@ public final class Buffer implements Retirable {
   }
 
   /**
-   * Claims all blocks, so that nothing more goes out, if all are free or without memory; else
+   * Claims all blocks, so that nothing more is allocated, if all are free or without memory; else
    * nothing has changed. While this lasts, no memory may come or go.
    */
   @Override
@@ -233,7 +233,7 @@ public final class Buffer implements Retirable {
     }
   }
 
-  /** Closes the handles on blocks that are still out, and lets none out again. */
+  /** Closes the handles on blocks that are still allocated; none is allocated again. */
   void revokeAll() {
     for (PooledBlock block : blocks) {
       while (!block.claim() && PooledBlock.isAllocated(block.stamp())) {

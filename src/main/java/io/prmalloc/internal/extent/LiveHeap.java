@@ -634,7 +634,7 @@ public final class LiveHeap implements Retirable {
 
   /**
    * {@link MemoryRegion#usableBytes} of a region that is all for the request at an address; else
-   * what the block there has; 0 if it is not out.
+   * what the block there has; 0 if it is not allocated.
    *
    * @throws IllegalStateException if this JVM cannot tell addresses
    */

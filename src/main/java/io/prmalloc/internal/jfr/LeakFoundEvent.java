@@ -9,11 +9,11 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** Memory of a pool was out for too long. Threading: one thread. */
+/** Memory of a pool was allocated for too long. Threading: one thread. */
 @Name("io.prmalloc.LeakFound")
 @Label("Leak found")
 @Category("PRMalloc")
-@Description("Memory of a pool was out for too long. Only while leak detection is on.")
+@Description("Memory of a pool was allocated for too long. Only while leak detection is on.")
 @StackTrace(false)
 final class LeakFoundEvent extends Event {
 

@@ -18,8 +18,8 @@ import org.agrona.collections.Long2ObjectHashMap;
  * Serves each request by a region of its own, straight from a {@link SubAllocator}. For authors of
  * allocators.
  *
- * <p>Threading: every method may be called from any thread; the books are kept under one lock, the
- * system is called outside it.
+ * <p>Threading: every method may be called from any thread. The table of blocks and the counters are
+ * read and written under one lock, and the system is called outside it.
  */
 public final class RegionHeap {
 
@@ -147,8 +147,8 @@ public final class RegionHeap {
   }
 
   /**
-   * What is known of the memory at an address, or null if it is not out. Costs a walk if it is not
-   * a raw address. Reads nothing from the address.
+   * What is known of the memory at an address, or null if it is not allocated. Costs a walk if it
+   * is not a raw address. Reads nothing from the address.
    *
    * <p>Threading: any thread.
    *
@@ -165,7 +165,7 @@ public final class RegionHeap {
   }
 
   /**
-   * {@link MemoryRegion#usableBytes} of the block at an address, or 0 if it is not out; as {@link
+   * {@link MemoryRegion#usableBytes} of the block at an address, or 0 if it is not allocated; as {@link
    * #chunkAt}.
    *
    * <p>Threading: any thread.
@@ -245,7 +245,7 @@ public final class RegionHeap {
   }
 
   /**
-   * Lets nothing more out, if nothing is out.
+   * Allocates nothing more, if nothing is allocated.
    *
    * <p>Threading: any thread.
    *
@@ -296,7 +296,7 @@ public final class RegionHeap {
     }
   }
 
-  /** A number that goes up with every block that goes out or comes back. Threading: any thread. */
+  /** A number that goes up with every allocation and release. Threading: any thread. */
   public long changes() {
     synchronized (lock) {
       return 2 * totalAllocs - liveBlocks;
@@ -338,8 +338,8 @@ public final class RegionHeap {
   }
 
   /**
-   * Lets nothing more out and gives back every block that is still out; handles on them are closed
-   * from then on.
+   * Allocates nothing more and gives back every block that is still allocated; handles on them are
+   * closed from then on.
    *
    * <p>Threading: any thread, when the memory is no longer in use.
    */

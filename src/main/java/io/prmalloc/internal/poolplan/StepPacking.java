@@ -174,11 +174,11 @@ final class StepPacking {
 
   /** The most bytes that are allocated at a time. */
   private static long peakBytes(List<AllocStats> step) {
-    long out = 0;
+    long allocated = 0;
     long peak = 0;
     for (int event : Rehearsal.events(step)) {
-      out += event >= 0 ? step.get(event).sizeBytes() : -step.get(~event).sizeBytes();
-      peak = Math.max(peak, out);
+      allocated += event >= 0 ? step.get(event).sizeBytes() : -step.get(~event).sizeBytes();
+      peak = Math.max(peak, allocated);
     }
     return peak;
   }

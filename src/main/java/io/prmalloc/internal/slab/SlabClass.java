@@ -215,7 +215,7 @@ final class SlabClass implements Retirable {
   private Slab nextFree(int stripe) {
     Slab next = withFreeSlots.poll();
     for (int i = 1; i < stripes.count() && next == null; i++) {
-      next = takeRested(stripes.after(stripe, i));
+      next = takeRetained(stripes.after(stripe, i));
     }
     return next;
   }
@@ -223,7 +223,7 @@ final class SlabClass implements Retirable {
   /**
    * Takes a slab from a stripe for which it is retained, if half of its slots are ready; or null.
    */
-  private Slab takeRested(int stripe) {
+  private Slab takeRetained(int stripe) {
     Slab slab = byStripe.readiest(stripe);
     if (slab == null || 2 * slab.readyBlocks() < slab.slots()) {
       return null;

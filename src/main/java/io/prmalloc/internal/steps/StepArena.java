@@ -264,14 +264,14 @@ public final class StepArena extends StepMemory implements Retirable {
     discards = false;
     // Blocks that are freed meanwhile stay resident, and none is allocated: only this thread could
     // do that.
-    PlannedBlock[] out =
+    PlannedBlock[] allocated =
         Arrays.stream(blocks)
             .filter(block -> !block.isFree())
             .sorted(Comparator.comparingLong(PlannedBlock::offset))
             .toArray(PlannedBlock[]::new);
     for (MemoryRegion region : memory.regions()) {
       long end = 0;
-      for (PlannedBlock block : out) {
+      for (PlannedBlock block : allocated) {
         if (block.region() == region) {
           discard(region, end, block.offset());
           end = Math.max(end, block.offset() + block.capacityBytes());
@@ -453,15 +453,15 @@ public final class StepArena extends StepMemory implements Retirable {
 
   /** Those that are still allocated live longer; the others are no longer late. */
   private void lookAtLate() {
-    int out = 0;
+    int kept = 0;
     for (int i = 0; i < lateBlocks; i++) {
       if (!blocks[late[i]].isFree()) {
         seen.extend(lateRequests[i], request + 1);
-        late[out] = late[i];
-        lateRequests[out++] = lateRequests[i];
+        late[kept] = late[i];
+        lateRequests[kept++] = lateRequests[i];
       }
     }
-    lateBlocks = out;
+    lateBlocks = kept;
   }
 
   private void noteLate(int block) {
