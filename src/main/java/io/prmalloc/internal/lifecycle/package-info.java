@@ -1,13 +1,23 @@
 /**
  * Plan switch-over, re-planning, trim and maintenance.
  *
- * <p>Read {@code SwitchOverMemory} first (how the switch-over keeps its peak of memory low), then
- * {@code Replanner} and {@code ReplanObserver} (when statistics are collected anew), {@code
- * DrainingPlans} (plans that were replaced and still have blocks in use), {@code PoolTrim}, {@code
- * IdleTrimmer}, {@code Maintenance} (one thread that does the periodic work of all pools), {@code
- * BackgroundExecutor} (where a pool makes plans and arenas) and {@code CgroupCheck} (the warning
- * where a pool cannot fit into its control group).
+ * <p>Read in this order:
  *
- * <p>Invariants: no user call waits for this work; after an exception it is tried again.
+ * <ol>
+ *   <li>{@code PlanListener}: is called when the planner has a plan.
+ *   <li>{@code SwitchOverMemory}: how the switch-over keeps its peak of memory low. {@code
+ *       CgroupCheck} warns where a pool cannot fit into its control group.
+ *   <li>{@code Replanner} with {@code ReplanSettings} and {@code ReplanObserver}: when statistics
+ *       are collected anew, and how.
+ *   <li>{@code DrainingPlans}: plans that were replaced and still have blocks in use.
+ *   <li>{@code PlanSharing} and {@code PlanMerge}: plans that replicas share through a store.
+ *   <li>{@code PoolTrim} and {@code IdleTrimmer}: memory that a pool does not use goes back, on
+ *       request or when the pool is idle.
+ *   <li>{@code Maintenance}: one thread that does the periodic work of all pools.
+ *   <li>{@code BackgroundExecutor}: where a pool makes plans and arenas.
+ * </ol>
+ *
+ * <p>Invariants: requests, closes and steps do not wait for this work, unless the request would be
+ * refused; after an exception the work is tried again.
  */
 package io.prmalloc.internal.lifecycle;

@@ -2,8 +2,20 @@
  * Data structures of static planning: indexes of free space over time and address, and of the
  * tensors that are alive at a time.
  *
- * <p>Read {@code Lives} first, then {@code OffsetIndex} with {@code GapIndex} (few tensors alive at
- * once) and {@code FreeRectangles} (many).
+ * <p>Read in this order:
+ *
+ * <ol>
+ *   <li>{@code Lives}: the records in the order in which every strategy wants them.
+ *   <li>{@code OffsetIndex}: finds the smallest gap for a life and a size.
+ *   <li>{@code GapIndex}, if few tensors are alive at once, with {@code GapList}, {@code
+ *       GapCursor}, {@code Columns} and {@code PartialList}. {@code PaddedGapIndex} prefers gaps
+ *       that begin right where a tensor ends.
+ *   <li>{@code FreeRectangles}, if many are, with {@code FreeRectangle}, {@code RectangleTree},
+ *       {@code RectangleNode}, {@code RectangleList} and {@code EdgeMap}.
+ *   <li>{@code DepthTree} (the most tensors that are alive at one time), {@code RangeMinimum},
+ *       {@code ReallocationGraph} (which tensors may follow which in one object), {@code IndexSort}
+ *       and {@code Sums}.
+ * </ol>
  *
  * <p>Invariants: none of them depends on a strategy.
  */
