@@ -199,13 +199,19 @@ public final class ImplicitSteps {
   /** How many steps may be recorded until learning ends. */
   private final AtomicInteger budget = new AtomicInteger(MAX_RECORDED_STEPS);
 
-  // Written under the lifecycle's lock, but for the first two.
-
-  /** Whether there may be something to adjust. */
+  /** Whether there may be something to adjust. Written by any thread. */
   private volatile boolean changed = true;
 
-  /** Whether the pool's plan is known to be none for the traffic. */
+  /** Whether the pool's plan is known to be none for the traffic. Written by any thread. */
   private volatile boolean anew;
+
+  /**
+   * Whether a step that opens is of any interest. Written under the lifecycle's lock, and set
+   * without it when something may have changed.
+   */
+  private volatile boolean active;
+
+  // Written under the lifecycle's lock.
 
   private volatile boolean serving;
 
@@ -214,9 +220,6 @@ public final class ImplicitSteps {
 
   /** Counts how often the observer was attached. */
   private volatile int attachments;
-
-  /** Whether a step that opens is of any interest. */
-  private volatile boolean active;
 
   ImplicitSteps(
       PlannedSteps owner, PlannedSteps.Pool pool, ObserverRegistry watch, boolean enabled) {

@@ -25,9 +25,9 @@ public final class KeyedSteps implements Retirable {
   // LEARNING   each step writes down its requests and is served by blocks of its own. It is added
   //            to the structure that is the same apart from the sizes (see StepSequence), or
   //            becomes a structure of its own. A structure that REPEATS steps had is planned.
-  //            Learning ends when it has a plan, and as many steps in a row as there were
-  //            structures meanwhile had a structure that REPEATS steps had: so two models that take
-  //            turns are both learnt. If there are plans already, it needs one more.
+  //            Learning ends when there are more plans than when it began, and as many steps in a
+  //            row as structures were seen meanwhile had a structure that REPEATS steps had. So two
+  //            models that take turns are both learnt. After MAX_LEARNING_STEPS it ends in vain.
   // PLANNED    a step leases an arena of the structure that it is expected to have.
   // SHARED     steps are served by the shared pool, and nothing is written down. After a while
   //            they are learnt again; each time that was in vain, it takes twice as long.

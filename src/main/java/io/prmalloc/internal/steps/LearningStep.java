@@ -6,8 +6,8 @@ import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.steps.StepPlan.Recording;
 
 /**
- * A step that is recorded so that later steps can be planned. Every request is served by a region
- * of its own, which reports its release.
+ * A step that is recorded so that later steps can be planned. Every request is served by a block of
+ * the live heap, which reports its release.
  *
  * <p>Threading: requests by the owner, releases by any thread.
  */

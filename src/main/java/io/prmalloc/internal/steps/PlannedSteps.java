@@ -225,7 +225,9 @@ public final class PlannedSteps implements StepSource, Retirable {
     return settings.planningTime();
   }
 
-  /** Runs what steps wait for, and what does not take long; false if the executor refuses. */
+  /**
+   * Runs short tasks: first plans, arenas, memory that goes back; false if the executor refuses.
+   */
   boolean later(Runnable task) {
     return run(task, arenaExecutor);
   }

@@ -27,8 +27,9 @@ public final class StepSequence implements Retirable {
 
   // The envelope is what was seen: of each request the largest size and the longest life. Its load
   // is the most bytes that live at once in it, and so the least that any plan for it needs. A step
-  // is of this structure if the load of both together is at most SAME times that of the one that
-  // has the larger: where sizes change together, as those of a model do with its batch, that is 1.
+  // belongs to this structure if the load of both together is at most SAME times the larger of
+  // their two loads. The factor is 1 if sizes change together, as those of a model do with its
+  // batch.
   //
   // Raising. A request that is larger than its place shows that the plan is too low. The plan that
   // takes over has a load that is larger by GROWTH at least, so the number of plans is logarithmic
@@ -43,8 +44,9 @@ public final class StepSequence implements Retirable {
   // the used sizes was less than LOW times that of the plan, the plan is made anew for the used
   // sizes. When it was raised again after that, the next time is twice as long.
   //
-  // A step leases an arena. If none is free one more is made on the planner's executor, up to a
-  // limit; if it is not there at once the step gets shared memory. The arenas of a plan that was
+  // A step leases an arena. If none is free one more is made on the executor for short tasks, up
+  // to a limit; if it is not there at once the step gets shared memory. The arenas of a plan that
+  // was
   // replaced go when they are free; those of one that was lowered or improved serve on until there
   // are as many of the new plan, made one for one, for what fits into the new fits into the old.
   // Memory is freed on the executor too, and not under the lock, so that no step waits for it.
@@ -101,12 +103,17 @@ public final class StepSequence implements Retirable {
   /** The heap's mark when the plan began to serve. */
   private volatile int heapMark;
 
-  /** Whether a plan is being made, or about to be. Written under the lock. */
+  /**
+   * Whether a plan is being made, or about to be. Set under the lock, and cleared without it if the
+   * executor refuses.
+   */
   private volatile boolean planning;
+
+  /** The same of one more arena. */
+  private volatile boolean growing;
 
   // Under the lock of this object. The executor is asked without it, for that may do its work at
   // once and on the same thread; so is the kind, whose lock is taken first.
-  private volatile boolean growing;
   private Recording envelope;
   private Recording latest;
   private long largestLoad;
