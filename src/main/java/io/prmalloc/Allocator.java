@@ -178,8 +178,9 @@ public interface Allocator extends AutoCloseable {
    *
    * <p>Threading: any thread.
    *
-   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
-   * @throws IllegalArgumentException if it is not out; nothing is read from the address
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still
+   *     allocated
+   * @throws IllegalArgumentException if it is not allocated; nothing is read from the address
    * @throws UnsupportedOperationException if this allocator does not track sizes
    */
   default long requestedSize(long address) {
@@ -192,8 +193,9 @@ public interface Allocator extends AutoCloseable {
    *
    * <p>Threading: any thread.
    *
-   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
-   * @throws IllegalArgumentException if it is not out; nothing is read from the address
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still
+   *     allocated
+   * @throws IllegalArgumentException if it is not allocated; nothing is read from the address
    * @throws UnsupportedOperationException if this allocator does not track sizes
    */
   default long allocatedSize(long address) {
@@ -202,15 +204,16 @@ public interface Allocator extends AutoCloseable {
 
   /**
    * Which allocation the memory at an address is. Ids are positive, are different for any two
-   * allocations of this allocator, and stay the same while the memory is out; asked after every
-   * allocation, they are 1, 2, 3 and so on.
+   * allocations of this allocator, and stay the same while the memory is allocated; asked after
+   * every allocation, they are 1, 2, 3 and so on.
    *
    * <p>Threading: any thread.
    *
-   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still
+   *     allocated
    * @return the id, or 0 if this allocator has none
-   * @throws IllegalArgumentException if this allocator has ids and the address is not out; nothing
-   *     is read from it
+   * @throws IllegalArgumentException if this allocator has ids and the address is not allocated;
+   *     nothing is read from it
    */
   default long allocationId(long address) {
     return 0;
@@ -222,9 +225,10 @@ public interface Allocator extends AutoCloseable {
    *
    * <p>Threading: any thread.
    *
-   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still out
+   * @param address what {@link #allocateRaw} or {@link Allocation#address} returned, still
+   *     allocated
    * @return bytes, or 0 if they are not known
-   * @throws IllegalArgumentException if sizes are known here and the address is not out
+   * @throws IllegalArgumentException if sizes are known here and the address is not allocated
    */
   default long allocatedSizeSlow(long address) {
     return tracksAllocationSizes() ? allocatedSize(address) : 0;

@@ -18,8 +18,8 @@ import org.agrona.collections.Long2ObjectHashMap;
  * Serves each request by a region of its own, straight from a {@link SubAllocator}. For authors of
  * allocators.
  *
- * <p>Threading: every method may be called from any thread. The table of blocks and the counters are
- * read and written under one lock, and the system is called outside it.
+ * <p>Threading: every method may be called from any thread. The table of blocks and the counters
+ * are read and written under one lock, and the system is called outside it.
  */
 public final class RegionHeap {
 
@@ -165,8 +165,8 @@ public final class RegionHeap {
   }
 
   /**
-   * {@link MemoryRegion#usableBytes} of the block at an address, or 0 if it is not allocated; as {@link
-   * #chunkAt}.
+   * {@link MemoryRegion#usableBytes} of the block at an address, or 0 if it is not allocated; as
+   * {@link #chunkAt}.
    *
    * <p>Threading: any thread.
    *
