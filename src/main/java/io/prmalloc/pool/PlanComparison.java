@@ -31,7 +31,8 @@ public final class PlanComparison {
 
   // On paper: the step is learnt as in warm-up, each plan is rehearsed, and the step is run through
   // it once more. A rehearsal decides which bin serves a request. The choice among the bin's blocks
-  // makes no difference, so the one that was freed last is drawn, as on the pool's stacks.
+  // makes no difference to the sizes: here the one that was freed last is drawn, and the pool takes
+  // the one with the lowest bit.
 
   /**
    * A plan.

@@ -14,9 +14,9 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The one reservation that a plan is served from. It is laid out first, chunk by chunk, and then
- * reserved as a whole: as one region if it fits, else as a few, because a buffer sees at most 2 GiB
- * − 1. Under a limit the regions are small, and each comes and goes by itself.
+ * The memory that a plan is served from. It is laid out first, chunk by chunk, and then reserved:
+ * as one region if it fits, else as a few, because a buffer sees at most 2 GiB − 1. Under a limit
+ * it is not one reservation: the regions are small, and each comes and goes by itself.
  *
  * <p>Threading: {@link Layout} is not safe. Regions come and go under the lock of the plan's table;
  * what there is may be asked by any thread.

@@ -26,9 +26,9 @@ public final class DrainingPlans {
 
   private static final Logger LOGGER = System.getLogger(DrainingPlans.class.getName());
 
-  /** The pool's lifecycle. */
   private static final List<BinTable> NONE = List.of();
 
+  /** That of the pool's lifecycle. */
   private final Lock lock;
 
   private final Executor executor;

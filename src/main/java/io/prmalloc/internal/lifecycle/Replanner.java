@@ -89,7 +89,7 @@ public final class Replanner {
 
   /**
    * @param changed told when the traffic is found to be other than the plan is for
-   * @param planned told of the new plan, on the executor; false if there is no memory for it
+   * @param planned takes the new plan, on the executor; see {@link Successor#next}
    */
   public Replanner(
       ObserverRegistry watch,

@@ -19,15 +19,17 @@ import java.util.concurrent.Executor;
  * Moves from the memory of the warm-up to a plan's arena, with little more resident at a time than
  * one of the two needs.
  *
- * <p>Threading: the planner's executor, but for what is said of each method.
+ * <p>Threading: for one switch-over, by the thread that makes it, under the lifecycle's lock: the
+ * planner's executor, or a thread that builds the pool or takes a shared plan. Memory that drains
+ * later is trimmed on the executor.
  */
 public final class SwitchOverMemory {
 
   // Three things would keep a second pool's worth of memory beside the first:
   //
-  //   1. Memory that warm-up gave back. The heap outside keeps it, and the C library what that gave
-  //      back. Both are trimmed before the arena is reserved, again when it is, for that takes as
-  //      long as some steps do, and when it serves.
+  //   1. Memory that warm-up gave back. The live heap keeps it, and the C library keeps what the
+  //      live heap gave back. Both are trimmed before the arena is reserved, after it is reserved
+  //      (which takes as long as some steps), and when it serves.
   //   2. The arena, if its source writes every page while the current steps are still served
   //      outside (direct buffers are zeroed by the JVM). Then it is reserved in pieces, and each is
   //      discarded before the next is taken: its pages become resident again one by one as they are

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Chooses between the plan of the lifetime policies and others for the same steps, each with the
- * blocks it takes for those steps to find one for every request.
+ * Chooses between the plan of the lifetime policies and other plans for the same steps. Each plan
+ * is compared with the blocks that it lacks added, so that every request of those steps finds one.
  *
  * <p>Threading: stateless.
  */

@@ -52,10 +52,10 @@ final class StepPacking {
   // Only some of the collected steps are looked at, but the plan has a bin for every size of all of
   // them: the pool, and the rehearsal, look for the bin of a size before they look for a block.
 
-  /** More size classes than this are not for a search like this. */
+  /** If the plan has more size classes than this, there is no packing: it would take too long. */
   private static final int MAX_CLASSES = 1024;
 
-  /** About so many lives are looked at. A longer step is not for a search like this, either. */
+  /** Whole steps of at most so many lives are packed. If one step has more, there is no packing. */
   private static final int MAX_LIVES = 12_000;
 
   /** The strategies get about so many of them, for their time grows with the square. */
