@@ -24,12 +24,19 @@ import io.prmalloc.lifetime.LifetimePolicy;
  */
 final class SlowPath {
 
-  // In order: memory of the calling thread's step, if steps are served; the block that the fast
-  // path would have found, were it not closed for observers or isolation (which takes no longer,
-  // apart from the calls of observers); another block of the pool; one more block for a bin that
-  // continues to miss; memory from outside. If that is short, what the pool holds and does not use
-  // is given back first (see RefusedRequests). Then anything that is free and large enough will do.
-  // A request that is too large for a buffer is served from outside at once, and no plan learns of
+  // A request is served by the first of these that has memory:
+  //
+  //   1. the calling thread's step, if steps are served
+  //   2. the block that the fast path would have found, if that is closed for observers or
+  //      isolation
+  //   3. another block of the pool
+  //   4. one more block for a bin that continues to miss
+  //   5. the live heap
+  //   6. the same again, after memory was given back that the pool holds and does not use (see
+  //      RefusedRequests)
+  //   7. any free block of the plan that is large enough
+  //
+  // A request that is too large for a buffer goes to the live heap at once, and no plan learns of
   // it.
 
   private final TensorPoolAllocator pool;
@@ -108,7 +115,7 @@ final class SlowPath {
     return observers != null ? ObserverRegistry.tell(observers, ready, bytes, alignment) : ready;
   }
 
-  /** A block that {@link TensorPoolAllocator#takeReady} did not find, though it is as near. */
+  /** A block where the fast path looks, if that is closed; else of the stripe's other words. */
   private PooledBlock takeFurther(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (bytes <= LifetimePolicy.SMALL_BYTES || pool.isFastPathClosed()) {
       return takeNear(bytes, alignment, smallHeader, largeHeader);

@@ -37,10 +37,10 @@
  *       io.prmalloc.pool.Leak} is one that was found.
  *   <li>{@code RecordProperty} starts recordings by a system property.
  *   <li>{@link io.prmalloc.pool.TensorPoolFactory} registers the pool by name.
- *   <li>{@link io.prmalloc.pool.PoolSnapshot} has all figures: {@link
- *       io.prmalloc.pool.PoolStats}, {@link io.prmalloc.pool.StepStats}, {@link
- *       io.prmalloc.pool.EngineStats}. {@code PoolReport} is a table of them. {@link
- *       io.prmalloc.pool.TensorPoolMXBean}, implemented by {@code PoolBean}, shows them by JMX.
+ *   <li>{@link io.prmalloc.pool.PoolSnapshot} has all figures: {@link io.prmalloc.pool.PoolStats},
+ *       {@link io.prmalloc.pool.StepStats}, {@link io.prmalloc.pool.EngineStats}. {@code
+ *       PoolReport} is a table of them. {@link io.prmalloc.pool.TensorPoolMXBean}, implemented by
+ *       {@code PoolBean}, shows them by JMX.
  * </ul>
  *
  * <p>Invariants: a request is served by one block, which no other request has; no block is lost

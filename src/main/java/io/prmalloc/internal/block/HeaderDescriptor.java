@@ -20,8 +20,8 @@ import org.agrona.UnsafeApi;
  * </pre>
  *
  * <p>begin and end: 0, the times that DeepRec's statistics note, where ours are kept elsewhere;
- * bin: the size class asked for; internal bin: the one that owns the block, −1 if it came from the
- * sub-allocator. A small one has a light header:
+ * bin: the size class asked for; internal bin: the one that owns the block. Both are −1 if the
+ * block came from the heap or the sub-allocator. A small one has a light header:
  *
  * <pre>
  *   0       4       8

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Retry {
 
-  // Memory is freed in many places: to a stack of the pool, to a sub-allocator that several
+  // Memory is freed in many places: to the pool's blocks, to a sub-allocator that several
   // allocators share, to the system by another process. None of them notifies a waiting thread, for
   // the check whether one waits would cost every release. So a waiting thread tries again: after 50
   // µs at first, then after twice as long each time, at last every 2 ms. That finds memory 2 ms

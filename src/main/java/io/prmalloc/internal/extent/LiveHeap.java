@@ -36,8 +36,8 @@ import java.util.function.Predicate;
 
 /**
  * The general heap under every plan: extents of any size, split and coalesced in few large regions.
- * It serves all requests that no plan serves: warm-up, steps that are learnt, sizes that no bin
- * knows, callers without steps.
+ * It serves all requests of more than 32 KiB that no plan serves: warm-up, sizes that no bin knows,
+ * callers without steps. It also serves smaller requests of steps that are learnt.
  *
  * <p>Modelled on the extents of jemalloc with its decay, and on the page heap of TCMalloc.
  *
@@ -66,13 +66,12 @@ public final class LiveHeap implements Retirable {
   // whichever thread frees it. A shard that finds nothing
   //
   //   1. adopts the smallest region of another shard that is free as a whole: larger ones may be
-  //   given back,
+  //      given back,
   //   2. is served from another shard, where the heap as a whole has more idle than in use,
   //   3. gives back its own regions that are free as a whole, for they are too small, and reserves
-  // a
-  //      larger one; where that is refused, one that is no larger than the request; then the empty
-  //      regions of all shards are given back and it tries again; then it tries other shards; only
-  //      then the request is refused.
+  //      a larger one; where that is refused, one that is no larger than the request; then the
+  //      empty regions of all shards are given back and it tries again; then it tries other shards;
+  //      only then the request is refused.
   //
   // So two threads soon have regions of their own, and one thread after the other shares them.
   //

@@ -11,7 +11,7 @@ import java.util.List;
 public final class ReservationGate {
 
   // A request that is refused gets back what plans hold and do not use, and tries again (see
-  // RefusedRequests). Two things could make that vain although there is memory:
+  // RefusedRequests). That could fail although there is memory, for two reasons:
   //
   //   1. A plan reserves what was given back before the request does. So the gate is closed while
   //      such a request tries: nothing is reserved for a plan then.
