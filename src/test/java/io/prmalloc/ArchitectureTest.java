@@ -74,7 +74,6 @@ class ArchitectureTest {
         .forEach(name -> assertTrue(ROOMS.contains(name.substring(INTERNAL.length())), name));
   }
 
-  /** Nobody finds a class among more. */
   /** Its threads outlive us, and the context that they were made in keeps our class loader. */
   @ArchTest
   static void shouldNotUseTheCommonPool(JavaClasses classes) {
@@ -93,6 +92,7 @@ class ArchitectureTest {
         .check(classes);
   }
 
+  /** Nobody finds a class among more. */
   @ArchTest
   static void shouldHaveThirtyFilesAtMostInAPackage(JavaClasses classes) {
     classes.stream()
