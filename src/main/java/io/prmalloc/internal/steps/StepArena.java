@@ -38,8 +38,8 @@ public final class StepArena extends StepMemory implements Retirable {
   //               no one; the next step that finds no free arena looks again
   //   GIVEN_UP    its step was ended by another thread than its own. The owner may be in the middle
   //               of a close that is about to write to a block, so the blocks are never used again.
-  //               The memory is freed when the owner has ended, or calls this class again: then it
-  //               is in no close
+  //               The memory is freed when the owner thread has ended, or ends another step: then
+  //               it is in no close
   //   SPENT       its step departed and no tensor lies in it, so the memory is given back already,
   //               for memory is short; the step has all further requests served from elsewhere
   //   GONE        the memory is given back

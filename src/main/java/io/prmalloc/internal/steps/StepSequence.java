@@ -46,9 +46,9 @@ public final class StepSequence implements Retirable {
   //
   // A step leases an arena. If none is free one more is made on the executor for short tasks, up
   // to a limit; if it is not there at once the step gets shared memory. The arenas of a plan that
-  // was
-  // replaced go when they are free; those of one that was lowered or improved serve on until there
-  // are as many of the new plan, made one for one, for what fits into the new fits into the old.
+  // was replaced go when they are free; those of one that was lowered or improved serve on until
+  // there are as many of the new plan, made one for one, for what fits into the new fits into the
+  // old.
   // Memory is freed on the executor too, and not under the lock, so that no step waits for it.
 
   private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
