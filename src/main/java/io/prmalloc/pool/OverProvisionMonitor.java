@@ -17,9 +17,8 @@ final class OverProvisionMonitor {
 
   // Use is not reported. The blocks count their uses, so two walks find what was used in a time: a
   // block that was not allocated at the first and has no more uses at the second was not needed.
-  // The pool looks for blocks in the same order each time, so surplus blocks are not used.
-  // Blocks can also be too large: every look adds up how many bytes of the allocated blocks are
-  // requested.
+  // The pool looks for blocks in the same order each time, so surplus blocks are not used. Blocks
+  // can also be too large: every look adds up how many bytes of the allocated blocks are requested.
   //
   //   used     bytes of the blocks that were used
   //   needed   the same times the part of them that is asked for

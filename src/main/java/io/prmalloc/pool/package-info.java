@@ -61,7 +61,8 @@
  *   <dt>free index
  *   <dd>the words of bits that note which blocks are free. Bits are hints; a block's state decides
  *   <dt>stripe
- *   <dd>a group of threads that write to memory of their own
+ *   <dd>a group of threads that write to memory of their own. The blocks of a plan, slabs and the
+ *       live heap each have a division of their own
  *   <dt>local and remote bits
  *   <dd>the bits of a stripe that its own threads set, and those that other stripes' threads set.
  *       They do what a <em>magazine</em> and a <em>remote free list</em> do in other allocators
