@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
@@ -18,9 +19,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A shared pool whose traffic changes. */
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
@@ -200,7 +205,62 @@ class ReplanTest {
     assertTrue(source.bytesReserved() < before);
   }
 
-  private static void runAll(Deque<Runnable> tasks) {
+  @Test
+  @Timeout(100) // or it waits for itself
+  void shouldNotWaitForATrimWhenARequestBeginsAReplan() throws InterruptedException {
+    pool.close();
+    Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    CountDownLatch trims = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    AtomicReference<Thread> trimmer = new AtomicReference<>();
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(
+                source.withVisitors(
+                    0,
+                    RegionVisitor.onFree(
+                        (region, index, bytes) -> {
+                          if (Thread.currentThread() == trimmer.get()) {
+                            trims.countDown();
+                            await(goOn);
+                          }
+                        })))
+            .startStatisticStep(0)
+            .maxOversize(1)
+            .executor(tasks::add)
+            .build();
+    while (!pool.isPooling()) {
+      step(SMALL_BATCH);
+      runAll(tasks);
+    }
+    pool.allocate(LARGE_BATCH[0]).close();
+    runAll(tasks);
+    trimmer.set(new Thread(pool::trim));
+    trimmer.get().start();
+    trims.await();
+    // Meanwhile the trim has the lock of the pool.
+    for (int i = 0; i < STEPS; i++) {
+      step(LARGE_BATCH);
+    }
+    goOn.countDown();
+    trimmer.get().join();
+    runAll(tasks);
+    for (int i = 0; i < STEPS; i++) {
+      step(LARGE_BATCH);
+      runAll(tasks);
+    }
+    assertEquals(1, pool.poolStats().replans());
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void runAll(Queue<Runnable> tasks) {
     while (!tasks.isEmpty()) {
       tasks.poll().run();
     }

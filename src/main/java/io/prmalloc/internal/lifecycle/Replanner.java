@@ -115,7 +115,16 @@ public final class Replanner {
   public void unserved(BinTable table) {
     unserved++;
     if (unserved >= when.window() && settings.enabled() && closeWindow(table)) {
-      start(0);
+      startLater();
+    }
+  }
+
+  /** Not on the thread of a request, which would wait for whatever has the lifecycle's lock. */
+  private void startLater() {
+    try {
+      executor.execute(() -> start(0));
+    } catch (Throwable e) {
+      failToStart(e, 0);
     }
   }
 
@@ -154,11 +163,15 @@ public final class Replanner {
       observe(shrinkFrom);
       return true;
     } catch (Throwable e) {
-      // The request that noticed the change, or the caller that asked, must not fail for it.
-      LOGGER.log(Level.WARNING, "statistics cannot be collected anew", e);
-      fail("statistics cannot be collected anew: " + e, shrinkFrom > 0);
+      failToStart(e, shrinkFrom);
       return false;
     }
+  }
+
+  /** The request that noticed the change, or the caller that asked, must not fail for it. */
+  private void failToStart(Throwable failure, long shrinkFrom) {
+    LOGGER.log(Level.WARNING, "statistics cannot be collected anew", failure);
+    fail("statistics cannot be collected anew: " + failure, shrinkFrom > 0);
   }
 
   private void observe(long shrinkFrom) {
