@@ -2,7 +2,7 @@ package io.prmalloc.pool;
 
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.Block;
-import io.prmalloc.internal.extent.ReservationGate;
+import io.prmalloc.internal.block.ReservationGate;
 import java.util.function.Supplier;
 
 /**

@@ -13,9 +13,9 @@ import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.HeaderDescriptor;
 import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.extent.LiveHeap;
-import io.prmalloc.internal.extent.ReservationGate;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -157,6 +157,7 @@ public final class TensorPoolAllocator implements Allocator {
             new SourceBesideHeap(memory, outside, gate, false),
             isolation,
             directory,
+            gate,
             outside::noteReserved);
     this.fronts = small.fronts();
     this.steps =

@@ -18,6 +18,7 @@
  *   <li>{@code PoolObserver} and {@code Observation}: they report uses to observers; {@code
  *       TolerantObserver} logs what an observer throws. {@code EndListener} is told of the end of
  *       one use.
+ *   <li>{@code ReservationGate} lets refused requests go before plans.
  *   <li>{@code Stripes} (threads divided into a few groups), {@code SpinLock} (how a lock is taken
  *       that is held for a moment), {@code NoInline} (why handles cost no heap), {@code PoolCounts}
  *       (sums over blocks), {@code Retirable} (a part of a pool that can be closed if nothing of it

@@ -5,6 +5,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.os.DirectRegion;
 
 /**

@@ -4,8 +4,7 @@
  * <p>Read {@code LiveHeap} first (regions, limits, purging), then {@code HeapShard} (the regions of
  * one stripe, under one lock) and {@code ExtentMap} (which pages of a region are free). {@code
  * SourceBesideHeap} reserves memory for others; if it is refused, the heap gives back empty regions
- * first. {@code ReservationGate} lets refused requests go before plans, and {@code Backoff} keeps
- * plans from taking the same memory again and again.
+ * first. {@code Backoff} keeps plans from taking the same memory again and again.
  *
  * <p>Invariants: extents do not overlap, and coalesce when they are free; a page that is being
  * purged cannot be allocated; no lock is held meanwhile.

@@ -29,6 +29,9 @@ final class Slab extends BlockStack implements AddressDirectory.Span {
 
   private final BlockIsolation isolation;
 
+  /** The next of those that are leaving. Guarded by the class's lock, and then by one thread. */
+  Slab nextLeaving;
+
   /** Whether the slab waits among those that have free slots. Guarded by the class's lock. */
   boolean queued;
 

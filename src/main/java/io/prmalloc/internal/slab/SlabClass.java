@@ -6,6 +6,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.SpinLock;
 import io.prmalloc.internal.block.Stripes;
@@ -43,6 +44,9 @@ final class SlabClass implements Retirable {
   //
   // A trim takes slabs away that serve or are retained. Their stacks are closed then, so a thread
   // that still sees one finds nothing in it and takes the lock.
+  //
+  // Memory is reserved and given back without the lock, or requests and closes of other threads
+  // would wait for the system. Meanwhile the gate knows that it is on its way.
 
   private static final int SLAB_BYTES = 32 * 1024;
 
@@ -84,6 +88,7 @@ final class SlabClass implements Retirable {
   private final SubAllocator source;
   private final AddressDirectory directory;
   private final BlockIsolation isolation;
+  private final ReservationGate gate;
   private final Runnable grown;
 
   private final Stripes stripes;
@@ -101,6 +106,9 @@ final class SlabClass implements Retirable {
   /** How many slots all slabs have together. Under the lock. */
   private long allSlots;
 
+  /** Slabs whose memory goes back as soon as the lock is released. Under the lock. */
+  private Slab leaving;
+
   private boolean closed;
   private final PoolCounts returned = new PoolCounts();
   private long bytesReserved;
@@ -108,6 +116,7 @@ final class SlabClass implements Retirable {
 
   /**
    * @param fronts where the slabs that serve are found
+   * @param gate told while memory is reserved or given back
    * @param grown told after every slab that is taken from the source
    */
   SlabClass(
@@ -116,7 +125,9 @@ final class SlabClass implements Retirable {
       SubAllocator source,
       BlockIsolation isolation,
       AddressDirectory directory,
+      ReservationGate gate,
       Runnable grown) {
+    this.gate = gate;
     this.grown = grown;
     this.isolation = isolation;
     this.sizeClass = sizeClass;
@@ -182,32 +193,96 @@ final class SlabClass implements Retirable {
    * @throws IllegalStateException if the allocator is closed
    */
   PooledBlock allocateFromNext() {
+    PooledBlock block;
     SpinLock.lock(lock);
     try {
-      if (closed) {
-        throw new IllegalStateException("allocator is closed");
-      }
-      int stripe = stripes.current();
-      PooledBlock block = takeServed(stripe);
-      while (block == null) {
-        Slab retained = byStripe.readiest(stripe);
-        if (retained != null) {
-          serveRetained(stripe, retained);
-        } else {
-          Slab next = nextFree(stripe);
-          if (next == null && byStripe.serving(stripe) != null) {
-            block = byStripe.takeFromAny(stripe);
-            if (block != null) {
-              break;
-            }
-          }
-          serveOrQueue(stripe, next != null ? next : grow());
+      block = takeNext();
+    } finally {
+      unlock();
+    }
+    while (block == null) {
+      block = takeFromNew();
+    }
+    return block;
+  }
+
+  /** Takes a slot of a slab that is there, or gives null. Under the lock. */
+  private PooledBlock takeNext() {
+    if (closed) {
+      throw new IllegalStateException("allocator is closed");
+    }
+    int stripe = stripes.current();
+    PooledBlock block = takeServed(stripe);
+    while (block == null) {
+      Slab retained = byStripe.readiest(stripe);
+      if (retained != null) {
+        serveRetained(stripe, retained);
+      } else {
+        Slab next = nextFree(stripe);
+        if (next == null) {
+          return byStripe.serving(stripe) == null ? null : byStripe.takeFromAny(stripe);
         }
-        block = takeServed(stripe);
+        serveOrQueue(stripe, next);
       }
-      return block;
+      block = takeServed(stripe);
+    }
+    return block;
+  }
+
+  /** Makes a slab and takes a slot; null if other threads took all of them. */
+  private PooledBlock takeFromNew() {
+    gate.beginMove();
+    try {
+      return addAndTake(regionOf(slotsOfNext()));
+    } finally {
+      gate.endMove();
+    }
+  }
+
+  private PooledBlock addAndTake(MemoryRegion region) {
+    boolean added = false;
+    SpinLock.lock(lock);
+    try {
+      if (!closed) {
+        add(region);
+        added = true;
+      }
+      return takeNext();
+    } finally {
+      unlock();
+      if (!added) {
+        source.free(region);
+      }
+    }
+  }
+
+  /** Releases the lock, and gives back the memory of the slabs that have left. */
+  private void unlock() {
+    Slab gone = lock.getHoldCount() == 1 ? leaving : null;
+    if (gone == null) {
+      lock.unlock();
+      return;
+    }
+    leaving = null;
+    boolean moves = false;
+    try {
+      gate.beginMove();
+      moves = true;
     } finally {
       lock.unlock();
+      try {
+        freeAll(gone);
+      } finally {
+        if (moves) {
+          gate.endMove();
+        }
+      }
+    }
+  }
+
+  private void freeAll(Slab gone) {
+    for (Slab slab = gone; slab != null; slab = slab.nextLeaving) {
+      source.free(slab.region());
     }
   }
 
@@ -267,36 +342,31 @@ final class SlabClass implements Retirable {
     }
   }
 
-  private Slab grow() {
-    MemoryRegion region = regionOf(slotsOfNext());
+  private void add(MemoryRegion region) {
     int slots = (int) (region.sizeBytes() / slotBytes);
+    Slab slab = new Slab(this, region, slotBytes, slots, isolation, stripes);
     boolean added = false;
+    directory.add(slab);
     try {
-      Slab slab = new Slab(this, region, slotBytes, slots, isolation, stripes);
-      directory.add(slab);
-      try {
-        slabs.add(slab);
-        added = true;
-      } finally {
-        if (!added) {
-          directory.remove(slab);
-        }
-      }
-      allSlots += slots;
-      bytesReserved += region.sizeBytes();
-      peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
-      grown.run();
-      return slab;
+      slabs.add(slab);
+      slab.queued = true;
+      withFreeSlots.add(slab);
+      added = true;
     } finally {
       if (!added) {
-        source.free(region);
+        slabs.remove(slab);
+        directory.remove(slab);
       }
     }
+    allSlots += slots;
+    bytesReserved += region.sizeBytes();
+    peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
+    grown.run();
   }
 
   /** As many as the first slabs have, or a multiple. */
   private int slotsOfNext() {
-    long exhausted = allSlots - byStripe.servingSlots();
+    long exhausted = exhaustedSlots();
     // Not larger than the spare slots, or it would be made and given back repeatedly.
     long most = Math.min(Math.min(MAX_GROWN_SLOTS, spareSlots), exhausted / 2);
     int slots = leastSlots;
@@ -306,7 +376,16 @@ final class SlabClass implements Retirable {
     return slots;
   }
 
-  /** A slab of so many slots, or of fewer if so many cannot be reserved. */
+  private long exhaustedSlots() {
+    lock.lock();
+    try {
+      return allSlots - byStripe.servingSlots();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A region for so many slots, or for fewer if so many cannot be reserved. */
   private MemoryRegion regionOf(int slots) {
     try {
       return source.alloc(SizeClasses.MAX_ALIGNMENT, (long) slots * slotBytes);
@@ -325,7 +404,7 @@ final class SlabClass implements Retirable {
       byStripe.noteCloser(slab, stripes.current());
       queueOrGiveBack(slab);
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
@@ -359,15 +438,24 @@ final class SlabClass implements Retirable {
     return false;
   }
 
+  /** A retired slab leaves; it is as before where there is no heap for that. Under the lock. */
   private void giveBack(Slab slab) {
-    // First, for it takes heap; and before it nothing has changed.
-    slab.addTo(returned);
+    boolean counted = false;
+    try {
+      slab.addTo(returned);
+      counted = true;
+    } finally {
+      if (!counted) {
+        slab.reopen();
+      }
+    }
     withFreeSlots.remove(slab);
     slabs.remove(slab);
     allSlots -= slab.slots();
     directory.remove(slab);
     bytesReserved -= slab.region().sizeBytes();
-    source.free(slab.region());
+    slab.nextLeaving = leaving;
+    leaving = slab;
   }
 
   /** Gives back every slab without an allocated slot; how many bytes those were. */
@@ -400,7 +488,7 @@ final class SlabClass implements Retirable {
       }
       return before - bytesReserved;
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
@@ -455,7 +543,7 @@ final class SlabClass implements Retirable {
       }
     } finally {
       while (lock.isHeldByCurrentThread()) {
-        lock.unlock();
+        unlock();
       }
     }
   }

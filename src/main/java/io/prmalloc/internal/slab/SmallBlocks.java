@@ -4,6 +4,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -35,13 +36,18 @@ public final class SmallBlocks implements Retirable {
 
   /**
    * @param isolation of the slots; room for it is added to what is asked for
+   * @param gate told while memory is reserved or given back
    * @param grown told after every slab that is taken from the source
    */
   public SmallBlocks(
-      SubAllocator source, BlockIsolation isolation, AddressDirectory directory, Runnable grown) {
+      SubAllocator source,
+      BlockIsolation isolation,
+      AddressDirectory directory,
+      ReservationGate gate,
+      Runnable grown) {
     this.roomBytes = isolation.roomBytes();
     for (int i = 0; i < classes.length; i++) {
-      classes[i] = new SlabClass(i, fronts, source, isolation, directory, grown);
+      classes[i] = new SlabClass(i, fronts, source, isolation, directory, gate, grown);
     }
   }
 

@@ -6,6 +6,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolObserver;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -40,6 +41,7 @@ public final class BlockStackRaces {
           Buffers.source(),
           BlockIsolation.NONE,
           new AddressDirectory(),
+          new ReservationGate(),
           () -> {});
 
   /** A slab whose front is open. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.BlockIsolation;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.PooledBlock;
@@ -24,7 +25,12 @@ abstract class SlotFixture {
   final SubAllocator source = SubAllocator.direct();
   final AtomicInteger grown = new AtomicInteger();
   final SmallBlocks small =
-      new SmallBlocks(source, BlockIsolation.NONE, new AddressDirectory(), grown::incrementAndGet);
+      new SmallBlocks(
+          source,
+          BlockIsolation.NONE,
+          new AddressDirectory(),
+          new ReservationGate(),
+          grown::incrementAndGet);
   final Stripes stripes = small.fronts().stripes();
 
   @AfterEach

@@ -13,6 +13,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.ReservationGate;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.freelist.Buffers;
 import io.prmalloc.internal.freelist.FreeIndex;
@@ -37,7 +38,8 @@ class SmallBlocksTest {
   private final AddressDirectory directory = new AddressDirectory();
   private final AtomicInteger grown = new AtomicInteger();
   private final SmallBlocks small =
-      new SmallBlocks(source, BlockIsolation.NONE, directory, grown::incrementAndGet);
+      new SmallBlocks(
+          source, BlockIsolation.NONE, directory, new ReservationGate(), grown::incrementAndGet);
 
   @AfterEach
   void giveBack() {
@@ -165,7 +167,8 @@ class SmallBlocksTest {
     long leastBytes = 32 * 8 * 1024;
     SubAllocator tight = SubAllocator.direct(7 * leastBytes);
     SmallBlocks limited =
-        new SmallBlocks(tight, BlockIsolation.NONE, new AddressDirectory(), () -> {});
+        new SmallBlocks(
+            tight, BlockIsolation.NONE, new AddressDirectory(), new ReservationGate(), () -> {});
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 5 * 32 + 64; i++) {
       out.add(take(limited, 8 * 1024, 64));
@@ -180,7 +183,8 @@ class SmallBlocksTest {
 
     SubAllocator tighter = SubAllocator.direct(6 * leastBytes);
     SmallBlocks few =
-        new SmallBlocks(tighter, BlockIsolation.NONE, new AddressDirectory(), () -> {});
+        new SmallBlocks(
+            tighter, BlockIsolation.NONE, new AddressDirectory(), new ReservationGate(), () -> {});
     out.clear();
     for (int i = 0; i < 6 * 32; i++) {
       out.add(take(few, 8 * 1024, 64));
@@ -246,7 +250,8 @@ class SmallBlocksTest {
   void shouldChangeNothingWhenASlabIsNotToBeHad() {
     SubAllocator tight = SubAllocator.direct(1 << 18);
     SmallBlocks limited =
-        new SmallBlocks(tight, BlockIsolation.NONE, new AddressDirectory(), () -> {});
+        new SmallBlocks(
+            tight, BlockIsolation.NONE, new AddressDirectory(), new ReservationGate(), () -> {});
     List<PooledBlock> out = new ArrayList<>();
     for (int i = 0; i < 32; i++) {
       out.add(take(limited, 8 * 1024, 64));

@@ -1,4 +1,4 @@
-package io.prmalloc.internal.extent;
+package io.prmalloc.internal.block;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,9 +15,9 @@ public final class ReservationGate {
   //
   //   1. A plan reserves what was given back before the request does. So the gate is closed while
   //      such a request tries: nothing is reserved for a plan then.
-  //   2. Memory is on its way. It is reserved for a plan, but the plan does not have it yet; or a
-  //      plan no longer has it, but it is not given back yet. The thread that moves it is noted
-  //      here, and a request that would be refused waits until it is done.
+  //   2. Memory is on its way. It is reserved for a plan or a slab that does not have it yet; or a
+  //      plan or a slab no longer has it, but it is not given back yet. The thread that moves it is
+  //      noted here, and a request that would be refused waits until it is done.
   //
   // A thread that is noted sees that the gate is closed, or the request sees that the thread is
   // noted, for both take the lock.
@@ -27,12 +27,12 @@ public final class ReservationGate {
 
   private volatile int closed;
 
-  /** The calling thread begins to reserve memory for a plan, or to give such memory back. */
+  /** The calling thread begins to reserve memory for a plan or slab, or to give such back. */
   public synchronized void beginMove() {
     moving.add(Thread.currentThread());
   }
 
-  /** Ends what {@link #beginMove} began: a plan has the memory, or it is given back. */
+  /** Ends what {@link #beginMove} began: a plan or slab has the memory, or it is given back. */
   public synchronized void endMove() {
     moving.remove(Thread.currentThread());
     notifyAll();
