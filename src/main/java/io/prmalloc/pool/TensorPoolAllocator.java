@@ -611,7 +611,8 @@ public final class TensorPoolAllocator implements Allocator {
 
   /**
    * {@inheritDoc} Returns when the threads that worked for this pool have ended, and so may wait
-   * for planning that goes on.
+   * for planning that goes on. What a thread of the user reserves or gives back at that moment goes
+   * as soon as that thread is done.
    */
   @Override
   public void close() {
@@ -665,8 +666,9 @@ public final class TensorPoolAllocator implements Allocator {
    *
    * <p>Handles may be requested and closed at the same time: each call works or throws {@link
    * IllegalStateException}, with isolation too. This method waits for blocks that are being filled
-   * or checked. That does not hold for raw addresses, in front of which {@link #allocateRaw} writes
-   * a header that {@link #deallocateRaw} reads.
+   * or checked. What another thread reserves or gives back at that moment goes as soon as that
+   * thread is done. All that does not hold for raw addresses, in front of which {@link
+   * #allocateRaw} writes a header that {@link #deallocateRaw} reads.
    *
    * <p>Threading: any thread, after the last use of the memory and the last call by raw addresses.
    *

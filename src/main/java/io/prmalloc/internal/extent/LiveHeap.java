@@ -555,11 +555,14 @@ public final class LiveHeap implements Retirable {
 
   /** Gives a region back that is in no shard any more. */
   private void release(Region region) {
-    directory.remove(region);
-    // The C library keeps what it gets back where that is smaller than a threshold of its own,
-    // which rises to the size of what was freed, up to 32 MiB.
-    discardAll(region.memory);
-    giveBack(region.memory);
+    try {
+      directory.remove(region);
+      // The C library keeps what it gets back where that is smaller than a threshold of its own,
+      // which rises to the size of what was freed, up to 32 MiB.
+      discardAll(region.memory);
+    } finally {
+      giveBack(region.memory);
+    }
   }
 
   /** A block is free: {@link HeapBlock.Owner}. */
