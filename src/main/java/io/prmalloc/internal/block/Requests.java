@@ -1,6 +1,7 @@
 package io.prmalloc.internal.block;
 
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.os.MappedRegion;
 
 /**
  * The argument checks of every request. For authors of allocators.
@@ -9,8 +10,8 @@ import io.prmalloc.MemoryRegion;
  */
 public final class Requests {
 
-  /** The most bytes of one request: 128 TiB, what a process on x86-64 can address at all. */
-  public static final long MAX_BYTES = 1L << 47;
+  /** The most bytes of one request: those of one mapping. */
+  public static final long MAX_BYTES = MappedRegion.MAX_MAPPED_BYTES;
 
   private Requests() {}
 

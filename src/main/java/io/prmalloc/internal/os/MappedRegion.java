@@ -3,7 +3,6 @@ package io.prmalloc.internal.os;
 import io.prmalloc.HugePages;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.Prefault;
-import io.prmalloc.internal.block.Requests;
 import java.nio.ByteBuffer;
 
 /**
@@ -17,6 +16,9 @@ import java.nio.ByteBuffer;
  * <p>Threading: as {@link MemoryRegion} says.
  */
 public final class MappedRegion extends SystemRegion {
+
+  /** The most bytes of one mapping: 128 TiB, what a process on x86-64 can address at all. */
+  public static final long MAX_MAPPED_BYTES = 1L << 47;
 
   /** How much is touched through one view: whole pages, and an {@code int} of bytes. */
   private static final long TOUCHED_BYTES = 1L << 30;
@@ -44,7 +46,7 @@ public final class MappedRegion extends SystemRegion {
    *
    * @param alignment a power of two from 1 to 2^30; the address is a multiple of it and of the page
    *     size, and with {@link HugePages#THP} of the huge page size
-   * @param bytes from 1 to {@link Requests#MAX_BYTES}
+   * @param bytes from 1 to {@link #MAX_MAPPED_BYTES}
    * @param hugePages whether to ask for huge pages
    * @param prefault when pages are touched for the first time
    * @throws IllegalArgumentException if a number is out of its bounds
@@ -55,7 +57,7 @@ public final class MappedRegion extends SystemRegion {
    */
   public static MappedRegion map(
       long alignment, long bytes, HugePages hugePages, Prefault prefault) {
-    checkArguments(alignment, bytes, Requests.MAX_BYTES);
+    checkArguments(alignment, bytes, MAX_MAPPED_BYTES);
     return map(Natives.calls(), alignment, bytes, hugePages, prefault);
   }
 
@@ -70,7 +72,7 @@ public final class MappedRegion extends SystemRegion {
    */
   public static MappedRegion mapGuarded(
       long alignment, long bytes, HugePages hugePages, Prefault prefault) {
-    checkArguments(alignment, bytes, Requests.MAX_BYTES);
+    checkArguments(alignment, bytes, MAX_MAPPED_BYTES);
     NativeCalls calls = Natives.calls();
     return mapGuarded(calls, alignment, bytes, hugePages, prefault);
   }
@@ -92,7 +94,7 @@ public final class MappedRegion extends SystemRegion {
    * @throws IllegalArgumentException if a number is out of the bounds that {@link #map} has
    */
   public static long guardedSizeBytesFor(long alignment, long bytes) {
-    checkArguments(alignment, bytes, Requests.MAX_BYTES);
+    checkArguments(alignment, bytes, MAX_MAPPED_BYTES);
     long unit = Math.min(alignment, Natives.calls().pageSizeBytes());
     return sizeOf(bytes, roundUp(bytes, unit));
   }
@@ -104,11 +106,11 @@ public final class MappedRegion extends SystemRegion {
    *
    * <p>Threading: any thread. May load JNA's native library.
    *
-   * @param bytes from 1 to {@link Requests#MAX_BYTES}
+   * @param bytes from 1 to {@link #MAX_MAPPED_BYTES}
    * @throws IllegalArgumentException if {@code bytes} is out of its bounds
    */
   public static long sizeBytesFor(long bytes) {
-    checkArguments(1, bytes, Requests.MAX_BYTES);
+    checkArguments(1, bytes, MAX_MAPPED_BYTES);
     return sizeOf(bytes, roundUp(bytes, Natives.calls().pageSizeBytes()));
   }
 
