@@ -9,6 +9,7 @@ import io.prmalloc.Allocation;
 import io.prmalloc.CorruptedHeaderException;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.TestBytes;
 import io.prmalloc.internal.os.Mappings;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.internal.steps.KeyedSteps;
@@ -19,7 +20,6 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
 import io.prmalloc.pool.Threads;
 import java.lang.ref.WeakReference;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -67,17 +67,11 @@ class PoolTrimTest {
   }
 
   private static void fill(Allocation allocation, int value) {
-    ByteBuffer buffer = allocation.byteBuffer();
-    for (int i = 0; i < buffer.limit(); i++) {
-      buffer.put(i, (byte) value);
-    }
+    TestBytes.fill(allocation.byteBuffer(), (byte) value);
   }
 
   private static void check(Allocation allocation, int value) {
-    ByteBuffer buffer = allocation.byteBuffer();
-    for (int i = 0; i < buffer.limit(); i++) {
-      assertEquals((byte) value, buffer.get(i));
-    }
+    TestBytes.assertAll((byte) value, allocation.byteBuffer());
   }
 
   /** Asks the kernel; where it does not tell, what the pool says of its trims speaks alone. */
