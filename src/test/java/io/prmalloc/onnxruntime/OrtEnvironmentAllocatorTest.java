@@ -413,7 +413,7 @@ class OrtEnvironmentAllocatorTest {
       for (int i = 1; i <= 3; i++) {
         checks.check(Way.RUN, 1, NETWORK.largest(i * SMALL));
         failure.set(error);
-        int side = i * LARGE;
+        int side = LARGE + i;
         assertThrows(OrtException.class, () -> checks.check(Way.RUN, 1, NETWORK.largest(side)));
         failure.set(null);
       }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.CpuAllocator;
+import io.prmalloc.MmapOptions;
 import io.prmalloc.RefusingSource;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
@@ -19,7 +20,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @SuppressWarnings("try") // a step is a bracket: what is asked of the pool meanwhile belongs to it
 class RefusedFreeTest {
 
-  private final SubAllocator system = SubAllocator.direct();
+  private final SubAllocator system =
+      SubAllocator.mmap(MmapOptions.DEFAULT).ifUsableElse(SubAllocator.direct());
   private final RefusingSource source = new RefusingSource(system);
   private final TensorPoolAllocator pool =
       TensorPoolAllocator.builder()
