@@ -275,7 +275,10 @@ final class StepPacking {
   private boolean serves(int[] blocks) {
     Arrays.fill(freeClasses, 0);
     for (int i = 0; i < blocks.length; i++) {
-      setFree(i, blocks[i]);
+      free[i] = blocks[i];
+      if (blocks[i] > 0) {
+        freeClasses[i >> 6] |= 1L << i;
+      }
     }
     eventsLeft -= blocks.length / 2;
     for (int i = 0; i < parts.size(); i++) {
@@ -292,7 +295,10 @@ final class StepPacking {
     for (int i = 0; i < part.length; i++) {
       int event = part[i];
       if (event < 0) {
-        setFree(taken[~event], free[taken[~event]] + 1);
+        int sizeClass = taken[~event];
+        if (free[sizeClass]++ == 0) {
+          freeClasses[sizeClass >> 6] |= 1L << sizeClass;
+        }
         continue;
       }
       int found = firstFree(classes[event]);
@@ -301,26 +307,18 @@ final class StepPacking {
         eventsLeft -= i;
         return false;
       }
-      setFree(found, free[found] - 1);
+      if (--free[found] == 0) {
+        freeClasses[found >> 6] &= ~(1L << found);
+      }
       taken[event] = found;
     }
     eventsLeft -= part.length;
     return true;
   }
 
-  private void setFree(int sizeClass, int count) {
-    free[sizeClass] = count;
-    long bit = 1L << sizeClass;
-    if (count > 0) {
-      freeClasses[sizeClass / Long.SIZE] |= bit;
-    } else {
-      freeClasses[sizeClass / Long.SIZE] &= ~bit;
-    }
-  }
-
   /** The first class from a given one on that has a free block, or −1. */
   private int firstFree(int sizeClass) {
-    int word = sizeClass / Long.SIZE;
+    int word = sizeClass >> 6;
     long bits = freeClasses[word] & (-1L << sizeClass);
     while (bits == 0) {
       if (++word == freeClasses.length) {
