@@ -1,12 +1,14 @@
 package io.prmalloc.onnxruntime;
 
 import ai.onnxruntime.OnnxTensorLike;
+import ai.onnxruntime.OnnxValue;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.EngineStats;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -21,19 +23,23 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>Threading: the thread that opened it.
+ * <p>Runs may be nested, and closed in any order.
+ *
+ * <p>Threading: the thread that opened it; another one may run and close it, too, though its
+ * requests are not planned then.
  */
 public final class EngineRun implements AutoCloseable {
 
   private static final ThreadLocal<EngineRun> CURRENT = new ThreadLocal<>();
 
-  private final EngineRun outer = CURRENT.get();
+  private final EngineRun outer = current();
   private final OrtSession.RunOptions options;
   private final boolean ownsOptions;
   private final ScopedMemoryCollector step;
   private final Supplier<EngineStats> stats;
   private final long start = FlightEvents.engineRunStart();
-  private boolean closed;
+  private final Object runOrClose = new Object();
+  private volatile boolean closed;
 
   /** 0 if nothing was refused. */
   private long refusedBytes;
@@ -42,6 +48,10 @@ public final class EngineRun implements AutoCloseable {
 
   EngineRun(ScopedMemoryCollector step, OrtSession.RunOptions given, Supplier<EngineStats> stats)
       throws OrtException {
+    if (given != null) {
+      // Throws if they were closed; a run would use what they were.
+      given.getLogVerbosityLevel();
+    }
     this.step = step;
     this.stats = stats;
     this.ownsOptions = given == null;
@@ -49,42 +59,89 @@ public final class EngineRun implements AutoCloseable {
     CURRENT.set(this);
   }
 
-  /** The calling thread's, or null. */
+  /** The innermost of the calling thread that is open, or null. */
   static EngineRun current() {
-    return CURRENT.get();
+    // Another thread may have closed it, or an outer one was closed first.
+    EngineRun run = CURRENT.get();
+    while (run != null && run.closed) {
+      run = run.outer;
+    }
+    return run;
+  }
+
+  private static void setCurrent(EngineRun run) {
+    if (run == null) {
+      CURRENT.remove();
+    } else {
+      CURRENT.set(run);
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("run was closed before");
+    }
   }
 
   /**
-   * For other ways to run the session than {@link #run}; {@link #check} afterwards.
+   * For other ways to run the session than {@link #run}; {@link #check} afterwards. ONNX Runtime
+   * must not use them after {@link #close}; this is not checked.
    *
    * <p>Threading: the thread that opened the run.
+   *
+   * @throws IllegalStateException if this is closed
    */
   public OrtSession.RunOptions options() {
+    checkOpen();
     return options;
   }
 
   /**
-   * Runs a session with the options of this run.
+   * Runs a session with the options of this run. What the engine asks for meanwhile on this thread
+   * counts for this run, even if another one was opened later.
    *
-   * <p>Threading: the thread that opened the run.
+   * <p>Threading: the thread that opened the run; another one waits for a run that is under way.
    *
    * @param inputs as the session's own {@code run} takes them
    * @return to be closed
    * @throws OrtException if ONNX Runtime fails, or memory was refused; the message names the limit
+   * @throws IllegalStateException if this is closed, or the session is
    */
   public OrtSession.Result run(OrtSession session, Map<String, ? extends OnnxTensorLike> inputs)
       throws OrtException {
-    OrtSession.Result result;
-    try {
-      result = session.run(inputs, options);
-    } catch (OrtException failure) {
-      throw refused(failure);
+    return run(session, inputs, session.getOutputNames(), Map.of());
+  }
+
+  /**
+   * As {@link #run(OrtSession, Map)}.
+   *
+   * @param outputs what is the engine's, by name
+   * @param pinned where other outputs lie
+   */
+  OrtSession.Result run(
+      OrtSession session,
+      Map<String, ? extends OnnxTensorLike> inputs,
+      Set<String> outputs,
+      Map<String, ? extends OnnxValue> pinned)
+      throws OrtException {
+    synchronized (runOrClose) {
+      checkOpen();
+      EngineRun before = CURRENT.get();
+      CURRENT.set(this);
+      OrtSession.Result result;
+      try {
+        result = session.run(inputs, outputs, pinned, options);
+      } catch (OrtException failure) {
+        throw refused(failure);
+      } finally {
+        setCurrent(before);
+      }
+      if (refusedBytes != 0) {
+        result.close();
+        check();
+      }
+      return result;
     }
-    if (refusedBytes != 0) {
-      result.close();
-      check();
-    }
-    return result;
   }
 
   /**
@@ -119,6 +176,11 @@ public final class EngineRun implements AutoCloseable {
     }
   }
 
+  /** Whether memory was refused. */
+  boolean wasRefused() {
+    return refusedBytes != 0;
+  }
+
   /** What to throw for what the session's {@code run} threw. */
   OrtException refused(OrtException thrown) {
     if (refusedBytes == 0) {
@@ -137,21 +199,24 @@ public final class EngineRun implements AutoCloseable {
   }
 
   /**
-   * Ends the step. The options can be used again if they were given. Nothing the second time.
+   * Ends the step. Nothing the second time.
    *
-   * <p>Threading: the thread that opened the run.
+   * <p>Threading: the thread that opened the run; another one waits for a {@link #run} that is
+   * under way.
    */
   @Override
   public void close() {
-    if (closed) {
-      return;
+    synchronized (runOrClose) {
+      if (!closed) {
+        end();
+      }
     }
+  }
+
+  /** Options can be used again if they were given. */
+  private void end() {
     closed = true;
-    if (outer == null) {
-      CURRENT.remove();
-    } else {
-      CURRENT.set(outer);
-    }
+    setCurrent(current());
     try {
       if (ownsOptions) {
         options.close();
