@@ -182,7 +182,7 @@ public final class EngineRun implements AutoCloseable {
   }
 
   /** What to throw for what the session's {@code run} threw. */
-  OrtException refused(OrtException thrown) {
+  private OrtException refused(OrtException thrown) {
     if (refusedBytes == 0) {
       return thrown;
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 
 /**
  * The tensors of one request: fill the inputs, {@link #run}, read the outputs, close. May be run
@@ -26,7 +27,8 @@ public final class Inference implements AutoCloseable {
   // or writes into another request, and ONNX Runtime cannot notice.
 
   // Outputs of unknown shape are the engine's in a run; they are copied into our memory before the
-  // result closes, so that all outputs are read, and end, alike.
+  // result closes, so that all outputs are read, and end, alike. Memory of an earlier run goes back
+  // only when all that takes its place is there: a run that fails leaves everything as it was.
 
   private final OnnxModel model;
   private final Map<String, TensorView> inputs = new LinkedHashMap<>();
@@ -48,7 +50,10 @@ public final class Inference implements AutoCloseable {
   final Map<String, OnnxTensor> pinnedOutputs = new LinkedHashMap<>();
   private final List<TensorMemory.Piece> pieces = new ArrayList<>();
   private final Object runOrClose = new Object();
-  private volatile boolean hasRun;
+
+  /** Why the outputs hold nothing; null if they do. */
+  private volatile String nothing = "before run()";
+
   private volatile boolean closed;
 
   private Inference(
@@ -95,11 +100,14 @@ public final class Inference implements AutoCloseable {
       TensorView.Layout layout, Map<String, TensorView> views, Map<String, OnnxTensor> tensors)
       throws OrtException {
     TensorMemory.Piece piece = take(layout);
-    tensors.put(
-        layout.spec.name(),
-        OnnxTensor.createTensor(
-            model.environment(), piece.byteBuffer(), layout.shape, layout.spec.type()));
+    tensors.put(layout.spec.name(), tensor(layout, piece));
     views.put(layout.spec.name(), new TensorView(this, layout, piece));
+  }
+
+  private OnnxTensor tensor(TensorView.Layout layout, TensorMemory.Piece piece)
+      throws OrtException {
+    return OnnxTensor.createTensor(
+        model.environment(), piece.byteBuffer(), layout.shape, layout.spec.type());
   }
 
   private TensorMemory.Piece take(TensorView.Layout layout) {
@@ -124,13 +132,16 @@ public final class Inference implements AutoCloseable {
    *
    * <p>Threading: any thread.
    *
+   * @return never null
    * @throws IllegalArgumentException if no such output was asked for
-   * @throws IllegalStateException if {@link #run} has not succeeded yet
+   * @throws IllegalStateException if {@link #run} was not called yet, or failed the last time; the
+   *     message says which, and how
    */
   public TensorView output(String name) {
     TensorView view = view("output", outputNames, outputs, name);
-    if (!hasRun) {
-      throw new IllegalStateException("output " + name + " holds nothing before run()");
+    String why = nothing;
+    if (why != null) {
+      throw new IllegalStateException("output " + name + " holds nothing " + why);
     }
     return view;
   }
@@ -145,7 +156,7 @@ public final class Inference implements AutoCloseable {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalStateException if {@link #run} has not succeeded yet
+   * @throws IllegalStateException as {@link #output}
    */
   public List<TensorView> outputs() {
     return outputNames.stream().map(this::output).toList();
@@ -168,10 +179,16 @@ public final class Inference implements AutoCloseable {
    * the same shapes. If its shape turns out to be another one, ONNX Runtime refuses and the model
    * runs a second time; from then on that output is copied in each run, and its view is a new one.
    *
+   * <p>If the run fails, the tensors stay open and it may be run again. {@link #output} refuses
+   * until a run succeeds. Buffers that were taken before still show this inference's memory; which
+   * run's elements they show is not defined.
+   *
    * <p>Threading: any thread; a second one waits for the first.
    *
-   * @throws OrtException if ONNX Runtime fails, or its memory was refused; the tensors stay open
-   * @throws IllegalStateException if this is closed
+   * @throws OrtException if ONNX Runtime fails, or its memory was refused
+   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for an output whose shape
+   *     the run has told
+   * @throws IllegalStateException if this is closed, or the session is
    */
   public void run() throws OrtException {
     run(null);
@@ -183,33 +200,73 @@ public final class Inference implements AutoCloseable {
    * <p>Threading: any thread; a second one waits for the first.
    *
    * @param options may be null
-   * @throws OrtException if ONNX Runtime fails, or its memory was refused; the tensors stay open
-   * @throws io.prmalloc.OutOfNativeMemoryException if there is no memory for an output whose shape
-   *     the run has told; the tensors stay open
-   * @throws IllegalStateException if this is closed
+   * @throws OrtException as {@link #run()}
+   * @throws io.prmalloc.OutOfNativeMemoryException as {@link #run()}
+   * @throws IllegalStateException as {@link #run()}, or if the options are closed
    */
   public void run(OrtSession.RunOptions options) throws OrtException {
     synchronized (runOrClose) {
       checkOpen();
-      OrtEnvironmentAllocator engine = OrtEnvironmentAllocator.installed().orElse(null);
-      if (engine == null) {
-        runSession(options);
-      } else {
-        runStep(engine, options);
+      try {
+        runOpen(options);
+        nothing = null;
+      } catch (Throwable failure) {
+        nothing = "since the last run failed: " + failure.getMessage();
+        throw failure;
       }
-      hasRun = true;
     }
   }
 
-  private void runSession(OrtSession.RunOptions options) throws OrtException {
+  private void runOpen(OrtSession.RunOptions options) throws OrtException {
+    OrtEnvironmentAllocator engine = OrtEnvironmentAllocator.installed().orElse(null);
+    if (engine != null) {
+      try (EngineRun run = engine.openRun(model.stepKey(), options)) {
+        runSession(
+            (names, pinned) -> run.run(model.session(), inputTensors, names, pinned),
+            run::wasRefused);
+      }
+    } else {
+      if (options != null) {
+        // Throws if they were closed; ONNX Runtime would use what they were.
+        options.getLogVerbosityLevel();
+      }
+      runSession(
+          (names, pinned) -> model.session().run(inputTensors, names, pinned, options),
+          () -> false);
+    }
+  }
+
+  /** A run of the session on the inputs. */
+  private interface Engine {
+    /**
+     * Runs it.
+     *
+     * @param names outputs that are the engine's
+     * @param pinned outputs that lie in our memory
+     */
+    OrtSession.Result run(Set<String> names, Map<String, OnnxTensor> pinned) throws OrtException;
+  }
+
+  private void runSession(Engine engine, BooleanSupplier wasRefused) throws OrtException {
     try {
-      runPinned(options);
+      runAndKeep(engine, unpinned, pinnedOutputs);
     } catch (OrtException failure) {
-      if (!unpinLearnt()) {
+      Map<String, OnnxTensor> sure = new LinkedHashMap<>(pinnedOutputs);
+      sure.keySet().removeAll(learnt);
+      if (sure.size() == pinnedOutputs.size()
+          || wasRefused.getAsBoolean()
+          || !isOtherShape(failure)) {
         throw failure;
       }
+      // Lets the engine say anew which shapes they have.
+      Map<String, TensorSpec> told = new LinkedHashMap<>(unpinned);
+      for (String name : pinnedOutputs.keySet()) {
+        if (!sure.containsKey(name)) {
+          told.put(name, outputs.get(name).spec());
+        }
+      }
       try {
-        runPinned(options);
+        runAndKeep(engine, told, sure);
       } catch (OrtException again) {
         again.addSuppressed(failure);
         throw again;
@@ -217,65 +274,86 @@ public final class Inference implements AutoCloseable {
     }
   }
 
-  private void runPinned(OrtSession.RunOptions options) throws OrtException {
+  /** ONNX Runtime has no code of its own for that; the words are those of all its versions. */
+  private static boolean isOtherShape(OrtException failure) {
+    String message = failure.getMessage();
+    return message != null && message.contains("shape verification failed");
+  }
+
+  private void runAndKeep(
+      Engine engine, Map<String, TensorSpec> told, Map<String, OnnxTensor> pinned)
+      throws OrtException {
+    List<Kept> all = new ArrayList<>();
+    boolean complete = false;
     // The result holds the pinned tensors, which it does not own.
-    try (OrtSession.Result result =
-        model.session().run(inputTensors, unpinned.keySet(), pinnedOutputs, options)) {
-      for (TensorSpec spec : List.copyOf(unpinned.values())) {
-        keep(spec, (OnnxTensor) result.get(spec.name()).orElseThrow());
+    try (OrtSession.Result result = engine.run(told.keySet(), pinned)) {
+      for (TensorSpec spec : told.values()) {
+        Kept kept = new Kept();
+        all.add(kept);
+        copy(spec, (OnnxTensor) result.get(spec.name()).orElseThrow(), kept);
+      }
+      complete = true;
+    } finally {
+      if (!complete) {
+        all.forEach(this::forget);
       }
     }
+    all.forEach(this::keep);
   }
 
-  /** Lets the engine say anew which shape outputs have; false if there are none to ask for. */
-  private boolean unpinLearnt() {
-    boolean any = false;
-    for (String name : learnt) {
-      OnnxTensor pinned = pinnedOutputs.remove(name);
-      if (pinned != null) {
-        pinned.close();
-        giveBack(outputs.get(name));
-        unpinned.put(name, outputs.remove(name).spec());
-        any = true;
-      }
-    }
-    return any;
+  /** A copy of an output of the engine's. */
+  private static final class Kept {
+    TensorView view;
+
+    /** Null of one that is not pinned. */
+    OnnxTensor tensor;
   }
 
-  private void giveBack(TensorView view) {
-    pieces.remove(view.piece());
-    view.piece().close();
-  }
-
-  /** Copies an output of the engine's, and pins it from now on if its shape does not vary. */
-  private void keep(TensorSpec spec, OnnxTensor tensor) throws OrtException {
+  /** Copies an output of the engine's, to be pinned from now on if its shape does not vary. */
+  private void copy(TensorSpec spec, OnnxTensor tensor, Kept kept) throws OrtException {
     long[] shape = tensor.getInfo().getShape();
     TensorView.Layout layout = InferenceBuilder.layout("output", spec, shape);
-    TensorView before = outputs.remove(spec.name());
+    kept.view = new TensorView(this, layout, take(layout));
+    if (model.learnt().learn(inputShapes, spec.name(), shape) && layout.sizeBytes > 0) {
+      kept.tensor = tensor(layout, kept.view.piece());
+    }
+    if (layout.sizeBytes > 0) {
+      kept.view.bytes().put(tensor.getByteBuffer());
+    }
+  }
+
+  private void forget(Kept kept) {
+    if (kept.tensor != null) {
+      kept.tensor.close();
+    }
+    if (kept.view != null) {
+      giveBack(kept.view);
+    }
+  }
+
+  /** Puts a copy into the place of the one before. */
+  private void keep(Kept kept) {
+    TensorSpec spec = kept.view.spec();
+    OnnxTensor pinned = pinnedOutputs.remove(spec.name());
+    if (kept.tensor == null) {
+      unpinned.put(spec.name(), spec);
+    } else {
+      unpinned.remove(spec.name());
+      pinnedOutputs.put(spec.name(), kept.tensor);
+    }
+    TensorView before = outputs.put(spec.name(), kept.view);
+    if (pinned != null) {
+      pinned.close();
+    }
     if (before != null) {
       giveBack(before);
     }
-    if (model.learnt().learn(inputShapes, spec.name(), shape) && layout.sizeBytes > 0) {
-      add(layout, outputs, pinnedOutputs);
-      unpinned.remove(spec.name());
-    } else {
-      outputs.put(spec.name(), new TensorView(this, layout, take(layout)));
-    }
-    if (layout.sizeBytes > 0) {
-      outputs.get(spec.name()).bytes().put(tensor.getByteBuffer());
-    }
   }
 
-  private void runStep(OrtEnvironmentAllocator engine, OrtSession.RunOptions options)
-      throws OrtException {
-    try (EngineRun run = engine.openRun(model.stepKey(), options)) {
-      try {
-        runSession(run.options());
-      } catch (OrtException failure) {
-        throw run.refused(failure);
-      }
-      run.check();
-    }
+  private void giveBack(TensorView view) {
+    view.end();
+    pieces.remove(view.piece());
+    view.piece().close();
   }
 
   void checkOpen() {

@@ -39,11 +39,17 @@ public final class TensorView {
   private final Inference inference;
   private final Layout layout;
   private final TensorMemory.Piece piece;
+  private volatile boolean ended;
 
   TensorView(Inference inference, Layout layout, TensorMemory.Piece piece) {
     this.inference = inference;
     this.layout = layout;
     this.piece = piece;
+  }
+
+  /** Its memory goes back. */
+  void end() {
+    ended = true;
   }
 
   TensorSpec spec() {
@@ -79,10 +85,15 @@ public final class TensorView {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalStateException if the inference is closed
+   * @throws IllegalStateException if the inference is closed, or a later run has put another view
+   *     in the place of this one
    */
   public ByteBuffer bytes() {
     inference.checkOpen();
+    if (ended) {
+      throw new IllegalStateException(
+          "output " + name() + " is another view since a later run; ask the inference for it");
+    }
     return piece.byteBuffer().slice().order(ByteOrder.nativeOrder());
   }
 
@@ -91,7 +102,7 @@ public final class TensorView {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalStateException if the inference is closed, or the elements are of another type
+   * @throws IllegalStateException as {@link #bytes}, or if the elements are of another type
    */
   public FloatBuffer floats() {
     return bytesOf(OnnxJavaType.FLOAT).asFloatBuffer();
