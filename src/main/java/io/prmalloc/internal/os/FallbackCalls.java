@@ -49,6 +49,26 @@ final class FallbackCalls implements NativeCalls {
   }
 
   @Override
+  public long reserve(long lengthBytes) {
+    throw unsupported("mmap");
+  }
+
+  @Override
+  public int memoryFile(long lengthBytes) {
+    throw unsupported("memfd_create");
+  }
+
+  @Override
+  public int mapFile(int file, long address, long lengthBytes) {
+    throw unsupported("mmap");
+  }
+
+  @Override
+  public int closeFile(int file) {
+    throw unsupported("close");
+  }
+
+  @Override
   public int munmap(long address, long lengthBytes) {
     throw unsupported("munmap");
   }

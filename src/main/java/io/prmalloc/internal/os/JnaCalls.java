@@ -7,6 +7,7 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
@@ -34,6 +35,10 @@ final class JnaCalls implements NativeCalls {
   private static final int RUSAGE_THREAD = 1;
 
   private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
+  private static final int MAP_SHARED_FIXED = 0x11;
+  private static final int MFD_CLOEXEC = 1;
+
+  private static final byte[] MEMORY_FILE = cString("prmalloc");
 
   /**
    * Binds a class's native methods to the functions of the process itself, and not of "libc" by
@@ -71,6 +76,14 @@ final class JnaCalls implements NativeCalls {
 
     static native int munmap(long address, long length);
 
+    static native int mkstemp(byte[] template);
+
+    static native int unlink(byte[] path);
+
+    static native int ftruncate(int file, long length);
+
+    static native int close(int file);
+
     static native int madvise(long address, long length, int advice);
 
     static native int mprotect(long address, long length, int protection);
@@ -104,6 +117,28 @@ final class JnaCalls implements NativeCalls {
     static native int malloc_trim(long keepBytes);
   }
 
+  /** Of its own, because glibc lacks it before 2.27. */
+  private static final class MemoryFiles {
+    static final boolean AVAILABLE = bind();
+
+    private MemoryFiles() {}
+
+    private static boolean bind() {
+      try {
+        JnaCalls.register(MemoryFiles.class);
+        return true;
+      } catch (UnsatisfiedLinkError missing) {
+        return false;
+      }
+    }
+
+    static native int memfd_create(byte[] name, int flags);
+  }
+
+  private static byte[] cString(String text) {
+    return (text + '\0').getBytes(StandardCharsets.UTF_8);
+  }
+
   private final long usageAddress;
   private final ByteBuffer usageStruct;
 
@@ -129,6 +164,52 @@ final class JnaCalls implements NativeCalls {
   public long mmap(long lengthBytes) {
     long address = Libc.mmap(0, lengthBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0);
     return address == -1 ? -Native.getLastError() : address;
+  }
+
+  @Override
+  public long reserve(long lengthBytes) {
+    long address = Libc.mmap(0, lengthBytes, PROT_NONE, MAP_PRIVATE_ANONYMOUS, -1, 0);
+    return address == -1 ? -Native.getLastError() : address;
+  }
+
+  @Override
+  public int memoryFile(long lengthBytes) {
+    int file = MemoryFiles.AVAILABLE ? MemoryFiles.memfd_create(MEMORY_FILE, MFD_CLOEXEC) : -1;
+    return withLength(file < 0 ? temporaryFile() : file, lengthBytes);
+  }
+
+  /** As {@link #memoryFile}, of no length; it goes when it is closed, for its name is gone. */
+  static int temporaryFile() {
+    byte[] path = cString(System.getProperty("java.io.tmpdir", "/tmp") + "/prmalloc-XXXXXX");
+    int file = Libc.mkstemp(path);
+    if (file < 0) {
+      return -Native.getLastError();
+    }
+    Libc.unlink(path);
+    return file;
+  }
+
+  static int withLength(int file, long lengthBytes) {
+    int error = file < 0 ? -file : error(Libc.ftruncate(file, lengthBytes));
+    if (error == 0) {
+      return file;
+    }
+    if (file >= 0) {
+      Libc.close(file);
+    }
+    return -error;
+  }
+
+  @Override
+  public int mapFile(int file, long address, long lengthBytes) {
+    long mapped =
+        Libc.mmap(address, lengthBytes, PROT_READ | PROT_WRITE, MAP_SHARED_FIXED, file, 0);
+    return mapped == -1 ? Native.getLastError() : 0;
+  }
+
+  @Override
+  public int closeFile(int file) {
+    return error(Libc.close(file));
   }
 
   @Override

@@ -47,6 +47,9 @@ public interface NativeCalls extends MallocCalls {
   /** Advice: make all pages present and writable now; known from Linux 5.14 on. */
   int MADV_POPULATE_WRITE = 23;
 
+  /** Advice: put huge pages in the place of these; known from Linux 6.1 on. */
+  int MADV_COLLAPSE = 25;
+
   /** Whose resource usage is asked for. */
   enum UsageScope {
     /** All threads of this process, past and present. */
@@ -73,6 +76,40 @@ public interface NativeCalls extends MallocCalls {
    * @throws UnsupportedOperationException if native calls are out of reach
    */
   long mmap(long lengthBytes);
+
+  /**
+   * Maps address space without any access, which takes no memory.
+   *
+   * @return the address, or a negated error number
+   * @throws UnsupportedOperationException if native calls are out of reach
+   */
+  long reserve(long lengthBytes);
+
+  /**
+   * Opens a file in memory that has no name, or where the kernel or the C library knows none, one
+   * of the directory of temporary files. It takes memory page by page as it is written.
+   *
+   * @return its descriptor, to be closed, or a negated error number
+   * @throws UnsupportedOperationException if native calls are out of reach
+   */
+  int memoryFile(long lengthBytes);
+
+  /**
+   * Maps the beginning of a file, readable, writable and shared, in the place of what is mapped at
+   * an address.
+   *
+   * @return 0 or an error number
+   * @throws UnsupportedOperationException if native calls are out of reach
+   */
+  int mapFile(int file, long address, long lengthBytes);
+
+  /**
+   * Closes a file; what is mapped of it stays.
+   *
+   * @return 0 or an error number
+   * @throws UnsupportedOperationException if native calls are out of reach
+   */
+  int closeFile(int file);
 
   /**
    * Unmaps whole pages.

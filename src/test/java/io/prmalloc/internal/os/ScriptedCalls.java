@@ -13,6 +13,11 @@ final class ScriptedCalls implements NativeCalls {
   int munmapError;
   int munmapsBeforeError;
   long mappedBytes;
+  int fileError;
+  long fileBytes;
+  int openFiles;
+  int fileMappings;
+  int mostFileMappings = Integer.MAX_VALUE;
 
   @Override
   public int pageSizeBytes() {
@@ -26,6 +31,37 @@ final class ScriptedCalls implements NativeCalls {
     }
     mappedBytes += lengthBytes;
     return real.mmap(lengthBytes);
+  }
+
+  @Override
+  public long reserve(long lengthBytes) {
+    if (mmapError != 0) {
+      return -mmapError;
+    }
+    mappedBytes += lengthBytes;
+    return real.reserve(lengthBytes);
+  }
+
+  @Override
+  public int memoryFile(long lengthBytes) {
+    if (fileError != 0) {
+      return -fileError;
+    }
+    fileBytes = lengthBytes;
+    openFiles++;
+    fileMappings = 0;
+    return real.memoryFile(lengthBytes);
+  }
+
+  @Override
+  public int mapFile(int file, long address, long lengthBytes) {
+    return fileMappings++ < mostFileMappings ? real.mapFile(file, address, lengthBytes) : ENOMEM;
+  }
+
+  @Override
+  public int closeFile(int file) {
+    openFiles--;
+    return real.closeFile(file);
   }
 
   @Override
