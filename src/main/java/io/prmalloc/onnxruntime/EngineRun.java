@@ -1,9 +1,12 @@
 package io.prmalloc.onnxruntime;
 
+import ai.onnxruntime.NodeInfo;
+import ai.onnxruntime.OnnxJavaType;
 import ai.onnxruntime.OnnxTensorLike;
 import ai.onnxruntime.OnnxValue;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
+import ai.onnxruntime.TensorInfo;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.EngineStats;
@@ -40,6 +43,15 @@ public final class EngineRun implements AutoCloseable {
   private final long start = FlightEvents.engineRunStart();
   private final Object runOrClose = new Object();
   private volatile boolean closed;
+
+  /** Whether {@link #options} were handed out. */
+  private volatile boolean optionsAreOut;
+
+  /** Who runs a session, and nobody else reads what that gives if it is ended. */
+  private volatile Thread runner;
+
+  private boolean runsStrings;
+  private boolean terminated;
 
   /** 0 if nothing was refused. */
   private long refusedBytes;
@@ -93,6 +105,7 @@ public final class EngineRun implements AutoCloseable {
    */
   public OrtSession.RunOptions options() {
     checkOpen();
+    optionsAreOut = true;
     return options;
   }
 
@@ -130,10 +143,13 @@ public final class EngineRun implements AutoCloseable {
       CURRENT.set(this);
       OrtSession.Result result;
       try {
+        runsStrings = hasStrings(session);
+        runner = Thread.currentThread();
         result = session.run(inputs, outputs, pinned, options);
       } catch (OrtException failure) {
         throw refused(failure);
       } finally {
+        runner = null;
         setCurrent(before);
       }
       if (refusedBytes != 0) {
@@ -155,7 +171,36 @@ public final class EngineRun implements AutoCloseable {
     }
     refusedBytes = bytes;
     options.setTerminate(true);
+    terminated = true;
     return true;
+  }
+
+  /** Whether the calling thread's run was ended, so that nobody reads what it still writes. */
+  boolean isDoomed() {
+    return terminated && (optionsAreOut || runner == Thread.currentThread());
+  }
+
+  /**
+   * Whether what the run writes, besides, may show at several addresses. Strings in C++ hold their
+   * own address.
+   */
+  boolean isDoomedWithoutStrings() {
+    return terminated && runner == Thread.currentThread() && !runsStrings;
+  }
+
+  /** Whether a session may have tensors of strings: they come from its inputs, or are outputs. */
+  private static boolean hasStrings(OrtSession session) throws OrtException {
+    return hasStrings(session.getInputInfo()) || hasStrings(session.getOutputInfo());
+  }
+
+  private static boolean hasStrings(Map<String, NodeInfo> nodes) {
+    for (NodeInfo node : nodes.values()) {
+      // Sequences and maps may hold strings.
+      if (!(node.getInfo() instanceof TensorInfo tensor) || tensor.type == OnnxJavaType.STRING) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Says why. */

@@ -9,6 +9,7 @@ import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.os.RepeatedPages;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.lang.System.Logger.Level;
@@ -31,7 +32,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Where the pool's limit is reached, memory comes from beyond it, for ONNX Runtime would end the
  * process; the run is ended at the next operator, so what is taken beyond is one operator's at
- * most. {@link #stats} counts it.
+ * most. What is large gets addresses with little memory behind them, for nobody reads what is
+ * written there. {@link #stats} counts it all, as asked for.
  *
  * <p>There is one at a time in a process, as there is one environment. Close the sessions, then
  * this, then the pool.
@@ -301,13 +303,20 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
    * @param refused what the pool threw; null if it has no memory
    */
   private long allocateBeyond(long bytes, Throwable refused) {
+    EngineRun run = null;
+    boolean ended = false;
     long address = 0;
     try {
-      address = beyond.take(bytes);
+      run = EngineRun.current();
+      ended = run != null && run.refuse(bytes);
+    } catch (Throwable failure) {
+      log("a run of ONNX Runtime's cannot be ended", failure);
+    }
+    try {
+      address = takeBeyond(bytes, run);
       // Counted at 1, 2, 4 and so on, for a run that cannot be ended goes on and on.
       boolean toBeLogged = Long.bitCount(overruns.incrementAndGet()) == 1;
-      EngineRun run = EngineRun.current();
-      if (run != null && run.refuse(bytes)) {
+      if (ended) {
         run.because(refused == null ? whyRefused(bytes) : refused);
       } else if (run == null && toBeLogged) {
         log(
@@ -318,6 +327,32 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
       log("memory of ONNX Runtime's was refused", failure);
     }
     return address;
+  }
+
+  /**
+   * Memory, but for a run that is ended: the operator that asks still writes, and nobody reads.
+   *
+   * @param run may be null
+   */
+  private long takeBeyond(long bytes, EngineRun run) {
+    boolean large = bytes > RepeatedPages.MEMORY_BYTES;
+    if (large && run != null && run.isDoomedWithoutStrings()) {
+      long address = takeRepeated(bytes);
+      if (address != 0) {
+        return address;
+      }
+    }
+    long address = beyond.take(bytes);
+    return address == 0 && run != null && run.isDoomed() ? takeRepeated(bytes) : address;
+  }
+
+  private long takeRepeated(long bytes) {
+    try {
+      return beyond.takeRepeated(bytes);
+    } catch (Throwable failure) {
+      // No heap, say.
+      return 0;
+    }
   }
 
   /** A raw allocation does not say what refused it; a handle does. */

@@ -2,11 +2,13 @@ package io.prmalloc.onnxruntime;
 
 import com.sun.jna.Native;
 import io.prmalloc.Allocator;
+import io.prmalloc.internal.os.RepeatedPages;
 import org.agrona.collections.Long2LongHashMap;
 
 /**
- * Memory of the C library for an engine that must not be refused: of any size, and without need of
- * the Java heap as long as no more than a thousand blocks are out.
+ * Memory of the C library, or addresses with little memory behind them, for an engine that must not
+ * be refused: of any size, and without need of the Java heap as long as no more than a thousand
+ * blocks are out.
  *
  * <p>Threading: any thread.
  */
@@ -18,6 +20,9 @@ final class OutsideMemory {
 
   /** No address, and no size. */
   private static final long NONE = -1;
+
+  /** The start of what is {@link RepeatedPages}. */
+  private static final long REPEATED = 0;
 
   // By the address that is out, under the lock.
   private final Long2LongHashMap starts = new Long2LongHashMap(ROOM, LOAD_FACTOR, NONE);
@@ -61,6 +66,28 @@ final class OutsideMemory {
     }
   }
 
+  /**
+   * Takes addresses with little memory behind them: what is written shows at other ones, too.
+   *
+   * @return the address; 0 if the system has none
+   */
+  long takeRepeated(long size) {
+    long address = RepeatedPages.map(size);
+    if (address == 0) {
+      return 0;
+    }
+    boolean taken = false;
+    try {
+      enter(address, REPEATED, size);
+      taken = true;
+      return address;
+    } finally {
+      if (!taken) {
+        RepeatedPages.unmap(address, size);
+      }
+    }
+  }
+
   private synchronized void enter(long address, long start, long size) {
     sizes.put(address, size);
     // What counts comes last: there is nothing to be undone if a map cannot grow.
@@ -74,19 +101,21 @@ final class OutsideMemory {
     if (bytes == 0) {
       return false;
     }
-    long start = remove(address);
-    if (start == NONE) {
-      return false;
+    long start;
+    long size;
+    synchronized (this) {
+      start = starts.remove(address);
+      if (start == NONE) {
+        return false;
+      }
+      size = sizes.remove(address);
+      bytes -= size;
     }
-    Native.free(start);
+    if (start == REPEATED) {
+      RepeatedPages.unmap(address, size);
+    } else {
+      Native.free(start);
+    }
     return true;
-  }
-
-  private synchronized long remove(long address) {
-    long start = starts.remove(address);
-    if (start != NONE) {
-      bytes -= sizes.remove(address);
-    }
-    return start;
   }
 }

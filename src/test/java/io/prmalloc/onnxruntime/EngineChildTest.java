@@ -54,6 +54,12 @@ class EngineChildTest {
     check(new ChildJvm(directory).flags("-Xmx128m"), "long", RUNS);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"too large", "strings"})
+  void shouldEndTheRunWhateverTheSizeOfWhatIsRefused(String scenario) throws Exception {
+    check(new ChildJvm(directory), scenario);
+  }
+
   static Stream<String> jars() throws Exception {
     if (JARS.isEmpty()) {
       return Stream.of("");

@@ -1,16 +1,23 @@
 package io.prmalloc.onnxruntime;
 
+import ai.onnxruntime.OnnxTensor;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtSession;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.example.model.LargeNetworks;
 import io.prmalloc.example.model.OpenNetwork;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.onnxruntime.EngineChecks.Way;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 
 /**
@@ -37,6 +44,8 @@ final class EngineScenarios {
       case "allocator at exit" -> closeAtExit(installed()::close);
       case "arena at exit" ->
           closeAtExit(OrtSharedArena.settings().install(OrtEnvironment.getEnvironment())::close);
+      case "too large" -> tooLarge();
+      case "strings" -> strings();
       case "long" -> longRun(Integer.parseInt(arguments[1]));
       default -> throw new IllegalArgumentException(arguments[0]);
     }
@@ -153,6 +162,91 @@ final class EngineScenarios {
         && thread.getThreadGroup() != null
         && thread.getThreadGroup().getName().equals("main")
         && !thread.getName().equals("DestroyJavaVM");
+  }
+
+  /** What the C library has no memory for, and what it has. */
+  private static void tooLarge() throws Exception {
+    try (TensorPoolAllocator pool = EngineChecks.pool(SubAllocator.direct(LIMIT)).build();
+        OrtEnvironmentAllocator engine =
+            OrtEnvironmentAllocator.install(OrtEnvironment.getEnvironment(), pool)) {
+      try (OrtSession session =
+          engine.createSession(LargeNetworks.zeros(), new OrtSession.SessionOptions())) {
+        that(fill(engine, session, 10) == 0, "small");
+        // Unless it overcommits, a system refuses what is larger than itself.
+        for (long mebibytes : new long[] {80, 1 << 10, 128 << 10}) {
+          long bytes = mebibytes << 20;
+          long peak = residentPeak(() -> refused(engine, session, bytes));
+          that(peak < 256 << 20, peak + " bytes are resident");
+          EngineStats stats = engine.stats();
+          that(stats.overrunPeakBytes() == bytes && stats.overrunBytes() == 0, stats);
+          that(fill(engine, session, 10) == 0, "small");
+        }
+        that(engine.stats().overruns() == 3, engine.stats());
+      }
+      nothingInUse(engine);
+    }
+  }
+
+  private static float fill(OrtEnvironmentAllocator engine, OrtSession session, long floats)
+      throws OrtException {
+    long[] shape = {floats};
+    try (OnnxTensor input = OnnxTensor.createTensor(OrtEnvironment.getEnvironment(), shape);
+        EngineRun run = engine.openRun("zeros");
+        OrtSession.Result result = run.run(session, Map.of("in", input))) {
+      return (float) result.get(0).getValue();
+    }
+  }
+
+  private static void refused(OrtEnvironmentAllocator engine, OrtSession session, long bytes) {
+    String message = "none";
+    try {
+      that(fill(engine, session, bytes / Float.BYTES) != 0, "was not refused: " + bytes);
+    } catch (OrtException refused) {
+      message = refused.getMessage();
+    }
+    that(message.contains("it was refused " + bytes + " bytes"), message);
+    that(message.contains("limit " + LIMIT + " of the sub-allocator"), message);
+  }
+
+  /** The most bytes of memory that is nobody else's and no file's, meanwhile. */
+  private static long residentPeak(Runnable work) throws Exception {
+    Thread thread = new Thread(work, "works");
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    thread.setUncaughtExceptionHandler((of, thrown) -> failure.set(thrown));
+    thread.start();
+    long peak = 0;
+    while (thread.isAlive()) {
+      for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+        if (line.startsWith("RssAnon:")) {
+          peak = Math.max(peak, Long.parseLong(line.replaceAll("[^0-9]", "")) << 10);
+        }
+      }
+      thread.join(5);
+    }
+    that(failure.get() == null, failure.get());
+    return peak;
+  }
+
+  /** A string in C++ holds its own address, so tensors of them need memory of their own. */
+  private static void strings() throws OrtException {
+    OrtEnvironment environment = OrtEnvironment.getEnvironment();
+    try (TensorPoolAllocator pool = EngineChecks.pool(SubAllocator.direct(LIMIT)).build();
+        OrtEnvironmentAllocator engine = OrtEnvironmentAllocator.install(environment, pool)) {
+      float[] numbers = new float[3 << 20];
+      try (OrtSession session =
+              engine.createSession(LargeNetworks.text(), new OrtSession.SessionOptions());
+          OnnxTensor input = OnnxTensor.createTensor(environment, numbers);
+          EngineRun run = engine.openRun("text")) {
+        String message = "none";
+        try {
+          run.run(session, Map.of("in", input)).close();
+        } catch (OrtException refused) {
+          message = refused.getMessage();
+        }
+        that(message.contains("limit " + LIMIT), message);
+      }
+      nothingInUse(engine);
+    }
   }
 
   /** Random shapes, limits, closes, reopens and trims; what is resident does not grow. */

@@ -103,7 +103,12 @@ final class OnnxGraph {
    * @param output alike
    */
   byte[] toOnnx(String[] input, String[] output) {
-    graph.put(2, "open").put(11, value(FLOAT, input)).put(12, value(FLOAT, output));
+    return toOnnx(FLOAT, input, FLOAT, output);
+  }
+
+  /** As {@link #toOnnx(String[], String[])}, with elements of these types. */
+  byte[] toOnnx(int inputType, String[] input, int outputType, String[] output) {
+    graph.put(2, "open").put(11, value(inputType, input)).put(12, value(outputType, output));
     more.forEach(other -> graph.put(12, other));
     return OnnxMessage.model(graph);
   }
