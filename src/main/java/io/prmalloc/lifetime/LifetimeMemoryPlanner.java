@@ -3,6 +3,7 @@ package io.prmalloc.lifetime;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
 import io.prmalloc.internal.lifecycle.PlanListener;
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -60,7 +61,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   // Attempts are numbered, and steps, lives and packings know theirs: what is left of an attempt
   // that is over finds another number and changes nothing.
 
-  private static final Logger LOGGER = System.getLogger(LifetimeMemoryPlanner.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(LifetimeMemoryPlanner.class);
 
   // The steps that the pool rehearses: enough to see what varies, with few enough lives to be
   // quick.
@@ -416,7 +417,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       // to learn from is no reason to fail a request. It does not count, so that another one may
       // take its place.
       Level level = withdraw(closed) == 1 ? Level.WARNING : Level.DEBUG;
-      LOGGER.log(level, "the executor refused to pack step " + step.number, e);
+      SafeLog.log(LOGGER, level, "the executor refused to pack a step", e);
     }
   }
 
@@ -732,7 +733,8 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
     try {
       String reason = cause == null ? what : what + ": " + cause;
       lastFailure = reason;
-      LOGGER.log(
+      SafeLog.log(
+          LOGGER,
           cause == null ? Level.INFO : Level.WARNING,
           "no plan came of learning, which begins anew later: " + what,
           cause);
@@ -742,7 +744,7 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
       }
     } catch (Throwable e) {
       // No heap for the message, say: the statistics are right.
-      LOGGER.log(Level.DEBUG, "a failure could not be told", e);
+      SafeLog.log(LOGGER, Level.DEBUG, "a failure could not be told", e);
     }
   }
 

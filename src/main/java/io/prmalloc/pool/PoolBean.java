@@ -2,6 +2,7 @@ package io.prmalloc.pool;
 
 import static java.util.Map.entry;
 
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
@@ -27,7 +28,7 @@ final class PoolBean extends StandardMBean implements TensorPoolMXBean {
   // The server holds the bean, so the bean must not hold the pool, or a pool that was forgotten
   // would never be collected.
 
-  private static final Logger LOGGER = System.getLogger(PoolBean.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(PoolBean.class);
 
   /** Descriptions of attributes and operations, by name. */
   private static final Map<String, String> DESCRIPTIONS =
@@ -81,7 +82,7 @@ final class PoolBean extends StandardMBean implements TensorPoolMXBean {
     try {
       bean.register(wanted);
     } catch (JMException | SecurityException e) {
-      LOGGER.log(Level.WARNING, "the pool `" + wanted + "` cannot be shown by JMX", e);
+      SafeLog.log(LOGGER, Level.WARNING, "the pool `" + wanted + "` cannot be shown by JMX", e);
     }
     return bean;
   }
@@ -114,7 +115,7 @@ final class PoolBean extends StandardMBean implements TensorPoolMXBean {
     } catch (InstanceNotFoundException gone) {
       LOGGER.log(Level.DEBUG, "{0} was taken away before", known);
     } catch (JMException | SecurityException e) {
-      LOGGER.log(Level.WARNING, "the bean " + known + " cannot be taken away", e);
+      SafeLog.log(LOGGER, Level.WARNING, "the bean " + known + " cannot be taken away", e);
     }
   }
 

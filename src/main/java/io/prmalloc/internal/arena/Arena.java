@@ -4,6 +4,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ public final class Arena {
   // A region that is lacking has blocks without memory, which stay claimed, so that none is given
   // out. A region goes only if every one of its blocks can be claimed.
 
-  private static final Logger LOGGER = System.getLogger(Arena.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(Arena.class);
 
   /** Where the chunks lie. */
   public static final class Layout {
@@ -358,7 +359,7 @@ public final class Arena {
         region.populate();
       } catch (IllegalStateException | OutOfMemoryError notNow) {
         // It is only for speed: what is not there comes when it is touched.
-        LOGGER.log(Level.DEBUG, "the arena is not resident as a whole", notNow);
+        SafeLog.log(LOGGER, Level.DEBUG, "the arena is not resident as a whole", notNow);
         return;
       }
     }

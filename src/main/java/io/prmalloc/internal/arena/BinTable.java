@@ -11,6 +11,7 @@ import io.prmalloc.internal.freelist.ChunkIndex;
 import io.prmalloc.internal.freelist.FreeIndex;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.kept.KeptPool;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePlan.BinPlan;
@@ -59,7 +60,7 @@ public final class BinTable implements Retirable {
   // A size class is found from a size by a subtraction and a shift, and what it may have by the
   // class's number, up to 32 MiB. The few bins above are served on the slower way.
 
-  private static final Logger LOGGER = System.getLogger(BinTable.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(BinTable.class);
 
   private static final long LARGE_BYTES = 32L << 20;
 
@@ -553,7 +554,7 @@ public final class BinTable implements Retirable {
       return takeSlowly(totalBytes, alignment, this::back);
     } catch (OutOfNativeMemoryException refused) {
       // The request goes outside, where its exact size may be available; the caller is told if not.
-      LOGGER.log(Level.DEBUG, "a block of the plan has no memory yet", refused);
+      SafeLog.log(LOGGER, Level.DEBUG, "a block of the plan has no memory yet", refused);
       return null;
     }
   }

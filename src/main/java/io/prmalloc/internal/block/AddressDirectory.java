@@ -1,6 +1,7 @@
 package io.prmalloc.internal.block;
 
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
@@ -16,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class AddressDirectory {
 
-  private static final Logger LOGGER = System.getLogger(AddressDirectory.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(AddressDirectory.class);
 
   // Every deallocateRaw makes a lookup; changes happen only when a slab or an arena is added or
   // removed. So the spans lie sorted by address in an immutable snapshot that is copied on change
@@ -120,7 +121,7 @@ public final class AddressDirectory {
     try {
       snapshot = without(old, at);
     } catch (OutOfMemoryError noHeap) {
-      LOGGER.log(Level.DEBUG, "a span leaves its place in the directory later", noHeap);
+      SafeLog.log(LOGGER, Level.DEBUG, "a span leaves its place in the directory later", noHeap);
     }
   }
 

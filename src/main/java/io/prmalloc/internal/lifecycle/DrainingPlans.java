@@ -3,6 +3,7 @@ package io.prmalloc.internal.lifecycle;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.freelist.PooledBlock;
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ public final class DrainingPlans {
   // moment. So for that moment it is in both places, and a caller that counts passes the serving
   // table.
 
-  private static final Logger LOGGER = System.getLogger(DrainingPlans.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(DrainingPlans.class);
 
   private static final List<BinTable> NONE = List.of();
 
@@ -90,7 +91,8 @@ public final class DrainingPlans {
           });
       asked = true;
     } catch (Throwable refused) {
-      LOGGER.log(Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
+      SafeLog.log(
+          LOGGER, Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
     } finally {
       if (!asked) {
         wanted.set(false);

@@ -4,6 +4,7 @@ import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import java.lang.System.Logger;
@@ -28,7 +29,7 @@ public final class PoolTrim {
   //
   // The C library comes last, because it got the memory of direct slabs and arenas.
 
-  private static final Logger LOGGER = System.getLogger(PoolTrim.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(PoolTrim.class);
 
   private final PlannedSteps steps;
   private final SmallBlocks small;
@@ -66,7 +67,7 @@ public final class PoolTrim {
     } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError notHere) {
       // Native calls are not available, or the memory is locked and is to stay resident.
       refused = true;
-      LOGGER.log(Level.DEBUG, "free blocks stay in memory", notHere);
+      SafeLog.log(LOGGER, Level.DEBUG, "free blocks stay in memory", notHere);
       return 0;
     }
   }

@@ -10,6 +10,7 @@ import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.lifetime.LifetimePlan;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -49,7 +50,7 @@ public final class SwitchOverMemory {
   // Where native calls are out of reach, or would make the JVM print a warning, the arena is
   // reserved in one piece and stays; the peak is then the arena and what is in flight.
 
-  private static final Logger LOGGER = System.getLogger(SwitchOverMemory.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(SwitchOverMemory.class);
 
   /** One piece, and so the most that is in memory twice, is this part of the arena. */
   private static final int PIECES = 8;
@@ -119,7 +120,8 @@ public final class SwitchOverMemory {
     try {
       return BinTable.build(plan, blocks, maxOversize, source, layout, this::discard);
     } catch (OutOfNativeMemoryException refused) {
-      LOGGER.log(Level.INFO, "no memory for a whole plan, which now gets it by and by", refused);
+      SafeLog.log(
+          LOGGER, Level.INFO, "no memory for a whole plan, which now gets it by and by", refused);
       return lacking(plan, blocks, maxOversize, bytes);
     } finally {
       reserveNanos = System.nanoTime() - start;
@@ -147,7 +149,7 @@ public final class SwitchOverMemory {
     try {
       fill(table, stats.peakBytesInUse() - stats.bytesInUse());
     } catch (OutOfNativeMemoryException refused) {
-      LOGGER.log(Level.DEBUG, "a part of the plan has no memory yet", refused);
+      SafeLog.log(LOGGER, Level.DEBUG, "a part of the plan has no memory yet", refused);
     }
   }
 
@@ -235,7 +237,7 @@ public final class SwitchOverMemory {
       region.discard(0, region.sizeBytes());
     } catch (IllegalStateException refused) {
       // A cause is locked memory, which is to stay resident.
-      LOGGER.log(Level.DEBUG, "a piece of the arena stays in memory", refused);
+      SafeLog.log(LOGGER, Level.DEBUG, "a piece of the arena stays in memory", refused);
     }
   }
 
@@ -281,7 +283,8 @@ public final class SwitchOverMemory {
     try {
       executor.execute(task);
     } catch (Throwable shuttingDown) {
-      LOGGER.log(Level.DEBUG, "the executor refused to trim what warm-up left", shuttingDown);
+      SafeLog.log(
+          LOGGER, Level.DEBUG, "the executor refused to trim what warm-up left", shuttingDown);
     }
   }
 }

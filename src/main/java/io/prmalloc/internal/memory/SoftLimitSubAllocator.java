@@ -6,6 +6,7 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.LimitKind;
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
@@ -31,7 +32,7 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
   // The caller that asked for memory may hold locks, and what is told may want them (a pool that is
   // to be trimmed, say); hence the executor. What goes wrong there does not concern the request.
 
-  private static final Logger LOGGER = System.getLogger(SoftLimitSubAllocator.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(SoftLimitSubAllocator.class);
 
   private final long limitBytes;
   private final long lowerBytes;
@@ -71,11 +72,12 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
   private void lookUp(long bytes) {
     long reserved = wrapped().bytesReserved();
     if (reserved > limitBytes && !above.get() && above.compareAndSet(false, true)) {
-      FlightEvents.limitHit(LimitKind.SOFT, bytes, reserved, limitBytes);
       try {
+        FlightEvents.limitHit(LimitKind.SOFT, bytes, reserved, limitBytes);
         executor.execute(() -> tell(reserved));
-      } catch (RuntimeException | Error refused) {
-        LOGGER.log(Level.WARNING, "the soft limit is exceeded, listener not told", refused);
+      } catch (Throwable refused) {
+        SafeLog.log(
+            LOGGER, Level.WARNING, "the soft limit is exceeded, listener not told", refused);
       }
       lookDown();
     }
@@ -91,8 +93,8 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
   private void tell(long reserved) {
     try {
       told.exceeded(reserved, limitBytes);
-    } catch (RuntimeException failure) {
-      LOGGER.log(Level.WARNING, "what was told of the soft limit failed", failure);
+    } catch (Throwable failure) {
+      SafeLog.log(LOGGER, Level.WARNING, "what was told of the soft limit failed", failure);
     }
   }
 }

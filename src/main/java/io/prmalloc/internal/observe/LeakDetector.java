@@ -3,6 +3,7 @@ package io.prmalloc.internal.observe;
 import io.prmalloc.internal.block.PoolObserver;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.jfr.FlightEvents;
+import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.pool.Leak;
 import io.prmalloc.pool.Leak.Reason;
 import io.prmalloc.pool.LeakDetection;
@@ -271,13 +272,17 @@ final class LeakDetector implements PoolObserver {
   private void report(List<Leak> leaks) {
     for (Leak leak : leaks) {
       reported.incrementAndGet();
-      LOGGER.log(Level.WARNING, leak.describe());
-      recordFlight(leak);
+      try {
+        LOGGER.log(Level.WARNING, leak.describe());
+        recordFlight(leak);
+      } catch (Throwable e) {
+        SafeLog.log(LOGGER, Level.DEBUG, "a leak could not be told", e);
+      }
       try {
         listener.accept(leak);
       } catch (Throwable e) {
         // The other listeners are told nevertheless.
-        LOGGER.log(Level.WARNING, "the listener of leaks failed", e);
+        SafeLog.log(LOGGER, Level.WARNING, "the listener of leaks failed", e);
       }
     }
   }

@@ -11,6 +11,7 @@ import io.prmalloc.internal.block.StepSource;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.kept.KeptStep;
 import io.prmalloc.pool.StepStats;
 import java.lang.System.Logger;
@@ -32,7 +33,7 @@ import java.util.stream.Stream;
  */
 public final class PlannedSteps implements StepSource, Retirable {
 
-  private static final Logger LOGGER = System.getLogger(PlannedSteps.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(PlannedSteps.class);
 
   /** If less of the heap was given back, the C library is not asked to do the same. */
   private static final long MIN_TRIMMED_BYTES = 8L << 20;
@@ -251,7 +252,7 @@ public final class PlannedSteps implements StepSource, Retirable {
       if (begun.get()) {
         throw e;
       }
-      LOGGER.log(Level.DEBUG, "the executor refused to plan a step", e);
+      SafeLog.log(LOGGER, Level.DEBUG, "the executor refused to plan a step", e);
       return false;
     }
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.BrokenLog;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
@@ -47,6 +48,22 @@ class SoftLimitSubAllocatorTest {
     assertEquals(List.of(), told);
     take(1);
     assertEquals(List.of("1001 of 1000"), told);
+  }
+
+  @Test
+  @SuppressWarnings("try") // the log is broken as long as it is open
+  void shouldGrantMemoryWhenTheExecutorRefusesAndTheLogFails() {
+    SubAllocator refusing =
+        plain.withSoftLimit(
+            1000,
+            task -> {
+              throw new RejectedExecutionException("of the test");
+            },
+            (reserved, limit) -> told.add("never"));
+    try (BrokenLog log = new BrokenLog(SoftLimitSubAllocator.class)) {
+      refusing.free(refusing.alloc(1, 1001));
+    }
+    assertEquals(0, plain.bytesReserved());
   }
 
   @Test
