@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.BrokenLog;
 import io.prmalloc.LogRecords;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.lifecycle.PlanSharing;
@@ -296,6 +297,28 @@ class PlanStoreTest {
           1,
           lines.stream().filter(line -> line.contains("is there again")).count(),
           lines::toString);
+    }
+  }
+
+  private static boolean isSharing() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().equals("prmalloc-plan-store"));
+  }
+
+  @Test
+  @SuppressWarnings("try") // the log is broken as long as it is open
+  void shouldShareWhenTheStoreComesBackThoughItsFailureCouldNotBeLogged()
+      throws InterruptedException {
+    store.away = true;
+    try (BrokenLog log = new BrokenLog(PlanSharing.class);
+        TensorPoolAllocator pool = builder().build()) {
+      int before = store.reads.get();
+      await(() -> store.reads.get() >= before + 2 || !isSharing());
+      assertTrue(isSharing());
+      learn(pool);
+      store.away = false;
+      await(() -> store.plans.containsKey(KEY));
+      assertTrue(count(pool, "unavailable") >= 2);
     }
   }
 

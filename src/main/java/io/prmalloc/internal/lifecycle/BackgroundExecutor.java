@@ -1,10 +1,9 @@
 package io.prmalloc.internal.lifecycle;
 
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -15,14 +14,41 @@ import java.util.concurrent.TimeUnit;
  */
 public final class BackgroundExecutor implements Executor, AutoCloseable {
 
-  private static final Logger LOGGER = System.getLogger(BackgroundExecutor.class.getName());
+  // An executor of the JDK's loses its thread if there is no heap for what that waits with, and
+  // tasks that were accepted then wait for the next one; or it takes a task and throws. Here
+  // everything is under a monitor, which takes no heap: a task is either taken, and runs, or it is
+  // refused.
+
+  private static final Logger LOGGER = SafeLog.logger(BackgroundExecutor.class);
+
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final class Entry {
+    private final Runnable task;
+    private Entry next;
+
+    Entry(Runnable task) {
+      this.task = task;
+    }
+  }
 
   private final String name;
-  private final ThreadPoolExecutor executor =
-      new ThreadPoolExecutor(
-          1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), this::newThread);
 
-  private volatile Thread thread;
+  // Under the lock of this object.
+
+  /** The tasks that wait, in their order; null if there are none. */
+  private Entry first;
+
+  /** The last of them. */
+  private Entry last;
+
+  private boolean closed;
+
+  /** Whether the thread takes one more task. */
+  private boolean running;
+
+  /** The last one that was started, or null. */
+  private Thread thread;
 
   /**
    * Threading: any thread. Starts no thread yet.
@@ -31,29 +57,70 @@ public final class BackgroundExecutor implements Executor, AutoCloseable {
    */
   public BackgroundExecutor(String name) {
     this.name = name;
-    executor.allowCoreThreadTimeOut(true);
-    executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-  }
-
-  private Thread newThread(Runnable work) {
-    Thread made = new Thread(work, name);
-    made.setDaemon(true);
-    thread = made;
-    return made;
   }
 
   /** {@inheritDoc} After {@link #close} it does nothing: the result would not be used. */
   @Override
-  public void execute(Runnable task) {
-    executor.execute(() -> runGuarded(task));
+  public synchronized void execute(Runnable task) {
+    if (closed) {
+      return;
+    }
+    Entry entry = new Entry(task);
+    if (!running) {
+      // It waits for the lock, and finds the task.
+      Thread made = new Thread(this::run, name);
+      made.setDaemon(true);
+      made.start();
+      thread = made;
+      running = true;
+    }
+    if (first == null) {
+      first = entry;
+    } else {
+      last.next = entry;
+    }
+    last = entry;
+    notifyAll();
   }
 
-  private void runGuarded(Runnable task) {
+  private void run() {
+    boolean wanted = true;
+    while (wanted) {
+      try {
+        Runnable task = await();
+        wanted = task != null;
+        if (wanted) {
+          runGuarded(task);
+        }
+      } catch (Throwable failure) {
+        // An interrupt that was meant for the task before, or no heap to log another failure.
+      }
+    }
+  }
+
+  private static void runGuarded(Runnable task) {
     try {
       task.run();
-    } catch (Throwable e) {
-      LOGGER.log(Level.WARNING, "a task in the background failed", e);
+    } catch (Throwable failure) {
+      SafeLog.log(LOGGER, Level.WARNING, "a task in the background failed", failure);
     }
+  }
+
+  /** The next task; null if there is none for so long that the thread ends, or none any more. */
+  private synchronized Runnable await() throws InterruptedException {
+    long end = System.nanoTime() + IDLE_NANOS;
+    long left = IDLE_NANOS;
+    while (first == null && !closed && left > 0) {
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+      left = end - System.nanoTime();
+    }
+    if (first == null) {
+      running = false;
+      return null;
+    }
+    Runnable next = first.task;
+    first = first.next;
+    return next;
   }
 
   /**
@@ -65,16 +132,13 @@ public final class BackgroundExecutor implements Executor, AutoCloseable {
    */
   @Override
   public void close() {
-    executor.shutdown();
-    executor.getQueue().clear();
-    Thread last = thread;
-    if (last == null || last == Thread.currentThread()) {
-      return;
+    Thread ending;
+    synchronized (this) {
+      closed = true;
+      first = null;
+      notifyAll();
+      ending = thread;
     }
-    try {
-      last.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Maintenance.join(ending);
   }
 }

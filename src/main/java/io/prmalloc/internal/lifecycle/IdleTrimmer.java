@@ -1,10 +1,10 @@
 package io.prmalloc.internal.lifecycle;
 
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -21,13 +21,15 @@ public final class IdleTrimmer implements Runnable {
   //
   //   the number moved       in use: the time begins anew
   //   it stood long enough   trim, once; a trim does not move it
+  //   the trim failed        the time begins anew, so it is tried again
   //
   // So a pool is trimmed between one idle time and one and a quarter after its last use.
   //
   // The thread holds the pool by a weak reference only, and not at all while it sleeps: a pool that
-  // was forgotten can be collected, and then the thread ends too.
+  // was forgotten can be collected, and then the thread ends too. Nothing else but a stop ends it:
+  // whatever is thrown, it goes on, and it waits by the object's monitor, which takes no heap.
 
-  private static final Logger LOGGER = System.getLogger(IdleTrimmer.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(IdleTrimmer.class);
 
   private static final int LOOKS = 4;
 
@@ -42,14 +44,19 @@ public final class IdleTrimmer implements Runnable {
   private final WeakReference<? extends Target> target;
   private final long idleNanos;
   private final LongSupplier clock;
-  private final CountDownLatch stopped = new CountDownLatch(1);
 
   /** Null if another thread runs it. */
   private Thread thread;
 
+  /** Under the lock of this object. */
+  private boolean stopped;
+
   private long seenChanges;
   private long seenNanos;
   private boolean trimmed;
+
+  /** Whether the last trim failed, which is said once. */
+  private boolean failed;
 
   /**
    * @param target held weakly
@@ -75,13 +82,26 @@ public final class IdleTrimmer implements Runnable {
 
   @Override
   public void run() {
-    try {
-      while (!stopped.await(idleNanos / LOOKS, TimeUnit.NANOSECONDS) && look()) {
-        // Until the next look.
+    boolean wanted = true;
+    while (wanted) {
+      try {
+        wanted = !await() && look();
+      } catch (Throwable failure) {
+        // An interrupt is not for this thread, and after an error it looks again. It was logged, or
+        // there is no heap for that.
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
+  }
+
+  /** Waits for the next look; whether it was stopped. */
+  private synchronized boolean await() throws InterruptedException {
+    long end = System.nanoTime() + idleNanos / LOOKS;
+    long left = idleNanos / LOOKS;
+    while (!stopped && left > 0) {
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+      left = end - System.nanoTime();
+    }
+    return stopped;
   }
 
   /** Trims if it is time to; false if the target no longer exists. */
@@ -92,9 +112,10 @@ public final class IdleTrimmer implements Runnable {
     }
     try {
       lookAt(present);
-    } catch (RuntimeException failure) {
-      LOGGER.log(Level.WARNING, "an idle pool could not be trimmed", failure);
-      trimmed = true;
+    } catch (Throwable failure) {
+      Level level = failed ? Level.DEBUG : Level.WARNING;
+      failed = true;
+      SafeLog.log(LOGGER, level, "an idle pool could not be trimmed, tried again", failure);
     }
     return true;
   }
@@ -107,15 +128,18 @@ public final class IdleTrimmer implements Runnable {
       seenNanos = now;
       trimmed = false;
     } else if (!trimmed && now - seenNanos >= idleNanos) {
+      seenNanos = now;
       long bytes = present.trim();
-      LOGGER.log(Level.DEBUG, "trimmed {0} bytes of an idle pool", bytes);
       trimmed = true;
+      failed = false;
+      LOGGER.log(Level.DEBUG, "trimmed {0} bytes of an idle pool", bytes);
     }
   }
 
-  /** Ends the thread, without waiting for it: see {@link #join}. */
-  public void stop() {
-    stopped.countDown();
+  /** Ends the thread, without waiting for it: see {@link #join}. Takes no heap. */
+  public synchronized void stop() {
+    stopped = true;
+    notifyAll();
   }
 
   /** Returns when the thread has ended, or at once on that thread. After {@link #stop}. */

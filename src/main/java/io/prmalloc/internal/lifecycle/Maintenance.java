@@ -1,11 +1,10 @@
 package io.prmalloc.internal.lifecycle;
 
+import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,8 +18,12 @@ public final class Maintenance {
   // separate thread would be costly for a pool of short life, so there is one thread for all pools.
   // It runs while there is a pool, and holds each by a weak reference: a pool that is no longer
   // referenced is not checked again.
+  //
+  // No failure ends it. An executor of the JDK's drops a task that throws, and loses its thread if
+  // there is no heap for what it waits with. So this is a loop that takes no heap: it waits by a
+  // monitor, the targets are a linked list, and whatever a look throws, the next one is due.
 
-  private static final Logger LOGGER = System.getLogger(Maintenance.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(Maintenance.class);
 
   /** Under the lock of this class; null while there is no target. */
   private static Worker worker;
@@ -29,25 +32,78 @@ public final class Maintenance {
   private static Thread ending;
 
   /** The thread, while there is one. */
-  private static final class Worker {
-    private final ScheduledThreadPoolExecutor executor =
-        new ScheduledThreadPoolExecutor(1, this::newThread);
-    private volatile Thread thread;
-    private int users;
+  private static final class Worker implements Runnable {
+
+    private final Thread thread = new Thread(this, "prmalloc-maintenance");
+
+    /** The first of those that are checked; under the lock of this object. */
+    private Maintenance first;
 
     Worker() {
-      executor.setKeepAliveTime(1, TimeUnit.SECONDS);
-      executor.allowCoreThreadTimeOut(true);
-      executor.setRemoveOnCancelPolicy(true);
+      thread.setDaemon(true);
+      // It may outlive the pool that was first, and must not keep what that one's maker loads from.
+      thread.setContextClassLoader(Maintenance.class.getClassLoader());
     }
 
-    private Thread newThread(Runnable work) {
-      Thread made = new Thread(work, "prmalloc-maintenance");
-      made.setDaemon(true);
-      // It may outlive the pool that was first, and must not keep what that one's maker loads from.
-      made.setContextClassLoader(Maintenance.class.getClassLoader());
-      thread = made;
-      return made;
+    synchronized void add(Maintenance one) {
+      one.next = first;
+      first = one;
+      notifyAll();
+    }
+
+    /** Whether that was the last. */
+    synchronized boolean remove(Maintenance one) {
+      if (first == one) {
+        first = one.next;
+      } else {
+        Maintenance before = first;
+        while (before != null && before.next != one) {
+          before = before.next;
+        }
+        if (before != null) {
+          before.next = one.next;
+        }
+      }
+      notifyAll();
+      return first == null;
+    }
+
+    @Override
+    public void run() {
+      boolean wanted = true;
+      while (wanted) {
+        try {
+          Maintenance due = await();
+          wanted = due != null;
+          if (wanted) {
+            due.look();
+          }
+        } catch (Throwable failure) {
+          // An interrupt is not for this thread, and after an error it looks again. It was logged,
+          // or there is no heap for that.
+        }
+      }
+    }
+
+    /** Waits until a target is to be checked; null if there is none left. */
+    private synchronized Maintenance await() throws InterruptedException {
+      while (first != null) {
+        Maintenance due = first;
+        long now = System.nanoTime();
+        for (Maintenance one = first; one != null; one = one.next) {
+          due = one.dueNanos - due.dueNanos < 0 ? one : due;
+        }
+        long left = due.dueNanos - now;
+        if (left <= 0) {
+          return due;
+        }
+        TimeUnit.NANOSECONDS.timedWait(this, left);
+      }
+      return null;
+    }
+
+    synchronized void postpone(Maintenance one) {
+      one.dueNanos = System.nanoTime() + one.periodNanos;
     }
   }
 
@@ -70,14 +126,23 @@ public final class Maintenance {
 
   private final WeakReference<? extends Target> target;
   private final Worker user;
+  private final long periodNanos;
 
-  // Under the lock of this object.
-  private Future<?> looks;
+  // Under the lock of the worker.
+  private long dueNanos;
+  private Maintenance next;
+
+  /** Whether the last look failed, which is said once. Of the worker's thread. */
+  private boolean failed;
+
+  /** Under the lock of this class. */
   private boolean stopped;
 
-  private Maintenance(Target target, Worker user) {
+  private Maintenance(Target target, Worker user, Duration period) {
     this.target = new WeakReference<>(target);
     this.user = user;
+    this.periodNanos = period.toNanos();
+    this.dueNanos = System.nanoTime() + periodNanos;
   }
 
   /**
@@ -87,18 +152,17 @@ public final class Maintenance {
    */
   public static Runnable start(Target target, Duration period) {
     synchronized (Maintenance.class) {
-      if (worker == null) {
-        worker = new Worker();
+      boolean isFirst = worker == null;
+      Worker used = isFirst ? new Worker() : worker;
+      Maintenance maintenance = new Maintenance(target, used, period);
+      Runnable stop = maintenance::stop;
+      used.add(maintenance);
+      if (isFirst) {
+        used.thread.start();
+        worker = used;
       }
-      Maintenance maintenance = new Maintenance(target, worker);
-      maintenance.schedule(period.toNanos());
-      worker.users++;
-      return maintenance::stop;
+      return stop;
     }
-  }
-
-  private synchronized void schedule(long nanos) {
-    looks = user.executor.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
   }
 
   private void look() {
@@ -109,31 +173,30 @@ public final class Maintenance {
     }
     try {
       present.look();
-    } catch (RuntimeException | Error failure) {
-      LOGGER.log(Level.WARNING, "a pool could not be looked after", failure);
+      failed = false;
+    } catch (Throwable failure) {
+      Level level = failed ? Level.DEBUG : Level.WARNING;
+      failed = true;
+      SafeLog.log(LOGGER, level, "a pool could not be looked after, tried again", failure);
+    } finally {
+      user.postpone(this);
     }
   }
 
   /**
    * Ends it, without waiting for a look that is under way, and the thread too if it was the last.
+   * Takes no heap.
    */
   private void stop() {
-    synchronized (this) {
+    synchronized (Maintenance.class) {
       if (stopped) {
         return;
       }
       stopped = true;
-      looks.cancel(false);
-    }
-    leave(user);
-  }
-
-  private static synchronized void leave(Worker user) {
-    user.users--;
-    if (user.users == 0) {
-      user.executor.shutdown();
-      ending = user.thread;
-      worker = null;
+      if (user.remove(this)) {
+        ending = user.thread;
+        worker = null;
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package io.prmalloc.internal.lifecycle;
 
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.kept.PlanStore;
@@ -45,7 +46,7 @@ public final class PlanSharing {
   //
   // The thread holds the pool weakly, so that one that was forgotten can be collected.
 
-  private static final Logger LOGGER = System.getLogger(PlanSharing.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(PlanSharing.class);
 
   private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
 
@@ -132,12 +133,19 @@ public final class PlanSharing {
     public void run() {
       try {
         long wait = 0;
-        while (await(wait)) {
-          wait = nextWait(wait, lookSafely());
-          looked.countDown();
+        boolean wanted = true;
+        while (wanted) {
+          try {
+            wanted = await(wait);
+            if (wanted) {
+              wait = nextWait(wait, lookSafely());
+              looked.countDown();
+            }
+          } catch (Throwable failure) {
+            // To wait, and to ask the pool meanwhile, may fail too. Only a stop ends it.
+            wait = Math.max(wait, pace.least().toNanos());
+          }
         }
-      } catch (InterruptedException e) {
-        LOGGER.log(Level.DEBUG, "plans of {0} are shared no more: interrupted", key);
       } finally {
         looked.countDown();
       }
@@ -213,9 +221,16 @@ public final class PlanSharing {
       count(Result.UNAVAILABLE);
       Level level = away ? Level.DEBUG : Level.WARNING;
       away = true;
-      LOGGER.log(
-          level,
-          "the plan store " + store + " is not available, going on without: " + withCauses(reason));
+      try {
+        LOGGER.log(
+            level,
+            "the plan store "
+                + store
+                + " is not available, going on without: "
+                + withCauses(reason));
+      } catch (Throwable unsaid) {
+        SafeLog.log(LOGGER, level, "the plan store is not available, going on without", reason);
+      }
     }
 
     /**
