@@ -1,6 +1,7 @@
 package io.prmalloc.recording;
 
 import io.prmalloc.internal.block.NoInline;
+import io.prmalloc.internal.os.SafeLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
@@ -30,15 +31,22 @@ public final class Recorder implements Recording {
   // is in the file is all that happened up to its last event, in order, and its end says why there
   // is no more.
   //
-  // Ending. The lanes are sealed, and what they hold is written. What comes later is counted.
+  // Ending. The lanes are sealed, and what they hold is written. What comes later is counted. If
+  // the writer fails, for instance for want of heap, the recording is over nevertheless: who closes
+  // it never waits for a thread that is gone.
 
   /** The largest allocation that can be recorded, 2^56 − 1 bytes: more than a process can have. */
   public static final long MAX_BYTES = EventLane.VALUES - 1;
 
-  private static final Logger LOGGER = System.getLogger(Recorder.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(Recorder.class);
 
   private static final long POLL_NANOS = 1_000_000;
   private static final long WAIT_NANOS = 50_000;
+
+  /** How often, and how much later, {@link #whenOver} is tried again if it throws. */
+  private static final int RETRIES = 100;
+
+  private static final long RETRY_NANOS = 100_000_000;
 
   /** An event is in the file so much later at the latest. */
   private static final long FLUSH_NANOS = 200_000_000;
@@ -55,6 +63,9 @@ public final class Recorder implements Recording {
   private final AtomicReference<RecordingEnd> reason = new AtomicReference<>();
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile RecordingEnd end;
+
+  /** Whether {@link #whenOver} has ended without an exception. */
+  private volatile boolean told;
 
   private Recorder(Path file, FrameWriter writer, RecordingOptions options, Runnable whenOver) {
     this.file = file;
@@ -73,8 +84,8 @@ public final class Recorder implements Recording {
    * <p>Threading: any thread.
    *
    * @param file must not be there yet
-   * @param whenOver called once, by the recorder's own thread, when nothing more will be recorded
-   *     and the file is closed
+   * @param whenOver called by the recorder's own thread, when nothing more will be recorded and the
+   *     file is closed; again, also by {@link #close}, if it throws
    * @throws UncheckedIOException if the file is there already or cannot be written
    */
   public static Recorder start(Path file, RecordingOptions options, Runnable whenOver) {
@@ -190,20 +201,53 @@ public final class Recorder implements Recording {
 
   private void write() {
     RecordingEnd ended = RecordingEnd.FAILED;
-    try (writer) {
-      ended = writeEvents();
-      writer.end(ended, taken() - writer.eventsWritten());
-    } catch (IOException | RuntimeException e) {
-      ended = RecordingEnd.FAILED;
-      LOGGER.log(Level.WARNING, "recording " + file + " ends: it cannot be written", e);
+    try {
+      ended = writeToTheEnd();
+    } catch (Throwable e) {
+      // There is no heap, not even to log why it failed.
     } finally {
       giveUp(ended);
       end = ended;
-      whenOver.run();
+      tellOverOnce();
       over.countDown();
     }
+    for (int i = 0; i < RETRIES && !told; i++) {
+      LockSupport.parkNanos(RETRY_NANOS);
+      tellOverOnce();
+    }
     if (ended == RecordingEnd.FULL || ended == RecordingEnd.BEHIND) {
-      LOGGER.log(Level.WARNING, "recording {0} ended: {1}", file, ended);
+      warn(ended, null);
+    }
+  }
+
+  private RecordingEnd writeToTheEnd() {
+    try (writer) {
+      RecordingEnd ended = writeEvents();
+      writer.end(ended, taken() - writer.eventsWritten());
+      return ended;
+    } catch (Throwable e) {
+      warn(RecordingEnd.FAILED, e);
+      return RecordingEnd.FAILED;
+    }
+  }
+
+  private void warn(RecordingEnd why, Throwable failure) {
+    try {
+      LOGGER.log(Level.WARNING, "recording " + file + " ended: " + why, failure);
+    } catch (Throwable unsaid) {
+      SafeLog.log(LOGGER, Level.WARNING, "a recording ended early", failure);
+    }
+  }
+
+  /** Throws nothing, and logs nothing: it is tried again. */
+  private void tellOverOnce() {
+    try {
+      if (!told) {
+        whenOver.run();
+        told = true;
+      }
+    } catch (Throwable e) {
+      // Later.
     }
   }
 
@@ -276,6 +320,11 @@ public final class Recorder implements Recording {
     LockSupport.unpark(thread);
     try {
       over.await();
+      if (!told) {
+        whenOver.run();
+        told = true;
+        LockSupport.unpark(thread);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -7,7 +7,7 @@
  * to this package alone. On the way to the file events go through {@code EventLanes}, and {@code
  * EventOrder} brings them together.
  *
- * <p>May use: the JDK, Agrona, {@code NoInline}.
+ * <p>May use: the JDK, Agrona, {@code NoInline}, {@code SafeLog}.
  *
  * <p>Conventions: an allocator calls the recorder within a request. So the methods it calls
  * allocate no heap, and wait for no other thread as long as there are no more threads than lanes

@@ -107,6 +107,37 @@ class RecorderTest {
   }
 
   @Test
+  void shouldCloseAndTellAgainWhenItsEndCannotBeTold() throws InterruptedException {
+    AtomicInteger tries = new AtomicInteger();
+    Recorder recorder =
+        Recorder.start(
+            file(),
+            RecordingOptions.DEFAULT,
+            () -> {
+              if (tries.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("of the test");
+              }
+            });
+    Thread writer =
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().equals("prmalloc-recorder"))
+            .findFirst()
+            .orElseThrow();
+    writer.setUncaughtExceptionHandler((dead, thrown) -> {});
+    Thread closer = new Thread(recorder::close);
+    closer.setDaemon(true);
+    closer.start();
+    writer.join();
+    // Who still waits by now waits for ever.
+    while (closer.isAlive() && closer.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    assertFalse(closer.isAlive(), "the close waits for a thread that is gone");
+    assertEquals(2, tries.get());
+    assertEquals("CLOSED", Recordings.end(file()));
+  }
+
+  @Test
   void shouldRefuseWhenTheFileIsThere() throws IOException {
     Files.writeString(file(), "somebody's");
 

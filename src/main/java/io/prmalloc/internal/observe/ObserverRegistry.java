@@ -129,21 +129,36 @@ public final class ObserverRegistry {
     }
   }
 
+  /**
+   * Ends to tell an observer. If this throws, for want of heap, it may be called again. Takes none
+   * if the observer is the only one.
+   */
   public void detach(PoolObserver observer) {
     lifecycle.lock();
     try {
-      TolerantObserver[] before = observers;
-      if (before == null) {
-        return;
-      }
-      TolerantObserver[] after =
-          Arrays.stream(before)
-              .filter(other -> !other.isOf(observer))
-              .toArray(TolerantObserver[]::new);
-      set(after.length == 0 ? null : after);
+      // Although nothing may change: the gate may have failed the last time.
+      set(without(observers, observer));
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  private static TolerantObserver[] without(TolerantObserver[] before, PoolObserver observer) {
+    int kept = 0;
+    for (int i = 0; before != null && i < before.length; i++) {
+      kept += before[i].isOf(observer) ? 0 : 1;
+    }
+    if (kept == 0 || kept == before.length) {
+      return kept == 0 ? null : before;
+    }
+    TolerantObserver[] after = new TolerantObserver[kept];
+    int next = 0;
+    for (TolerantObserver other : before) {
+      if (!other.isOf(observer)) {
+        after[next++] = other;
+      }
+    }
+    return after;
   }
 
   /** Begins to look for leaks, if that is wanted. Once. */
@@ -307,7 +322,9 @@ public final class ObserverRegistry {
   public void stillInUse() {
     PoolObserver[] seen = observers;
     if (seen != null) {
-      Arrays.stream(seen).forEach(PoolObserver::stillInUse);
+      for (PoolObserver each : seen) {
+        each.stillInUse();
+      }
     }
   }
 
@@ -315,7 +332,9 @@ public final class ObserverRegistry {
   public void poolClosed() {
     PoolObserver[] seen = observers;
     if (seen != null) {
-      Arrays.stream(seen).forEach(PoolObserver::poolClosed);
+      for (PoolObserver each : seen) {
+        each.poolClosed();
+      }
     }
   }
 }
