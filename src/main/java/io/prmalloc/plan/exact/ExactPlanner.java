@@ -124,6 +124,17 @@ public final class ExactPlanner {
     Problem problem = new Problem(records, plain);
     Incumbent incumbent = new Incumbent(problem, watcher, goal, nanos);
     SearchThreads threads = new SearchThreads(incumbent, problem.count());
+    try {
+      search(problem, incumbent, threads);
+    } finally {
+      // If that failed, for instance as no thread could be started: what runs is not wanted.
+      incumbent.end();
+      threads.join();
+    }
+    return incumbent.plan();
+  }
+
+  private void search(Problem problem, Incumbent incumbent, SearchThreads threads) {
     // What is promised at least; it costs little, and may run beside the search.
     threads.start(() -> incumbent.offer(greedyBySize(problem)), false);
     boolean isHuge = Neighbours.isTooMany(problem);
@@ -135,7 +146,6 @@ public final class ExactPlanner {
       threads.start(worker(problem, neighbours, incumbent, number), true);
     }
     threads.join();
-    return incumbent.plan();
   }
 
   // Where a search takes seconds to come down once, greedy plans are the better for a start: of

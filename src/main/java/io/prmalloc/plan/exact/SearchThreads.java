@@ -42,7 +42,7 @@ final class SearchThreads {
         () -> {
           try {
             work.run();
-          } catch (RuntimeException | Error e) {
+          } catch (Throwable e) {
             failure.compareAndSet(null, e);
             incumbent.end();
           }
