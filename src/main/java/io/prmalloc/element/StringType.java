@@ -93,6 +93,11 @@ final class StringType implements ElementType<byte[]> {
   private static long copyOf(Allocator allocator, ByteBuffer value, int length) {
     long address = allocator.allocateRaw(1, length);
     if (address == 0) {
+      // A handle is refused with the limit that refused.
+      allocator.allocate(length).close();
+      address = allocator.allocateRaw(1, length);
+    }
+    if (address == 0) {
       AllocatorStats stats = allocator.stats();
       throw new OutOfNativeMemoryException(
               length, stats.bytesReserved(), stats.bytesLimit().orElse(-1), null)

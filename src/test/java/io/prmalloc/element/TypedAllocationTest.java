@@ -10,8 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocator;
 import io.prmalloc.CpuAllocator;
+import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
+import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.contract.PooledPoolTest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -414,6 +417,29 @@ class TypedAllocationTest {
     @Override
     Allocator create(SubAllocator source) {
       return new PooledPoolTest().create(source);
+    }
+  }
+
+  @Test
+  void shouldNameTheLimitThatRefusedTheBytesOfAString() {
+    boolean[] full = {false};
+    SubAllocator source =
+        new SubAllocatorWrapper(SubAllocator.direct()) {
+          @Override
+          public MemoryRegion alloc(long alignment, long bytes) {
+            if (full[0]) {
+              throw new OutOfNativeMemoryException(bytes, 0, 1 << 20, Limit.DIRECT_MEMORY, null);
+            }
+            return wrapped().alloc(alignment, bytes);
+          }
+        };
+    try (Allocator allocator = new CpuAllocator(source);
+        TypedAllocation<byte[]> elements = allocator.allocate(ElementTypes.STRING, 1)) {
+      full[0] = true;
+      OutOfNativeMemoryException refused =
+          assertThrows(OutOfNativeMemoryException.class, () -> elements.set(0, new byte[5]));
+      assertEquals(Limit.DIRECT_MEMORY, refused.limit());
+      assertEquals(5, refused.requestedBytes());
     }
   }
 
