@@ -43,7 +43,7 @@ final class RefusedRequests {
   Block retry(
       long bytes, boolean raw, OutOfNativeMemoryException refused, Supplier<Block> attempt) {
     OutOfNativeMemoryException last = refused;
-    gate.close();
+    gate.close(refused);
     try {
       for (int i = 0; i < MAX_RETRIES && (makesRoom(last.requestedBytes()) || i == 0); i++) {
         try {

@@ -1,5 +1,6 @@
 package io.prmalloc.internal.block;
 
+import io.prmalloc.OutOfNativeMemoryException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,6 +28,9 @@ public final class ReservationGate {
 
   private volatile int closed;
 
+  /** Why the last request was refused that closed the gate; null while it is open. */
+  private volatile OutOfNativeMemoryException refusal;
+
   /** The calling thread begins to reserve memory for a plan or slab, or to give such back. */
   public synchronized void beginMove() {
     moving.add(Thread.currentThread());
@@ -38,9 +42,14 @@ public final class ReservationGate {
     notifyAll();
   }
 
-  /** A request is refused and tries again: from here on plans reserve nothing. */
+  /**
+   * A request is refused and tries again: from here on plans reserve nothing.
+   *
+   * @param refused what it was refused with
+   */
   @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
-  public synchronized void close() {
+  public synchronized void close(OutOfNativeMemoryException refused) {
+    refusal = refused;
     closed++;
   }
 
@@ -48,11 +57,19 @@ public final class ReservationGate {
   @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only
   public synchronized void open() {
     closed--;
+    if (closed == 0) {
+      refusal = null;
+    }
   }
 
   /** Whether a refused request tries again. */
   public boolean isClosed() {
     return closed > 0;
+  }
+
+  /** Why the request was refused that tries again; null if there is none any more. */
+  public OutOfNativeMemoryException refusal() {
+    return refusal;
   }
 
   /**

@@ -6,6 +6,8 @@ import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.block.ReservationGate;
+import io.prmalloc.internal.memory.DirectSubAllocator;
+import io.prmalloc.internal.memory.LimitedSubAllocator;
 import io.prmalloc.internal.os.DirectRegion;
 
 /**
@@ -41,7 +43,10 @@ public final class SourceBesideHeap extends SubAllocatorWrapper {
     }
     boolean insists = !forPlans && gate.isClosed();
     boolean givesWay = forPlans && gate.isClosed();
-    if (givesWay || (!insists && bytes > wrapped().bytesAvailable())) {
+    if (givesWay) {
+      throw giveWay(bytes);
+    }
+    if (!insists && bytes > wrapped().bytesAvailable()) {
       throw refusal(wrapped(), bytes);
     }
     try {
@@ -54,14 +59,51 @@ public final class SourceBesideHeap extends SubAllocatorWrapper {
     }
   }
 
-  /** What a sub-allocator would throw that has too little by its own accounting. */
+  /** The limit that refuses a plan is the one that refused the request which goes before it. */
+  private OutOfNativeMemoryException giveWay(long bytes) {
+    OutOfNativeMemoryException refused = gate.refusal();
+    return refused == null
+        ? refusal(wrapped(), bytes)
+        : new OutOfNativeMemoryException(
+            bytes,
+            wrapped().bytesReserved(),
+            refused.limitBytes().orElse(LimitedSubAllocator.NO_LIMIT),
+            refused.limit(),
+            null);
+  }
+
+  /**
+   * What a sub-allocator would throw that has too little by its own accounting. Names the limit
+   * that is too low for so many bytes; if none is any more, the one that leaves least.
+   */
   public static OutOfNativeMemoryException refusal(SubAllocator source, long bytes) {
     long reserved = source.bytesReserved();
-    long own = source.bytesLimit().orElse(Long.MAX_VALUE);
-    return own - reserved < bytes
-        ? new OutOfNativeMemoryException(bytes, reserved, own, Limit.SUB_ALLOCATOR, null)
+    long most = source.bytesLimit().orElse(Long.MAX_VALUE);
+    long own = most == Long.MAX_VALUE ? most : most - reserved;
+    long jvm = isDirect(source) ? DirectRegion.bytesAvailable() : Long.MAX_VALUE;
+    long known = source.bytesAvailable();
+    if (own < bytes || (own < Long.MAX_VALUE && own <= jvm && own <= known)) {
+      return new OutOfNativeMemoryException(bytes, reserved, most, Limit.SUB_ALLOCATOR, null);
+    }
+    if (jvm < bytes || (jvm < Long.MAX_VALUE && jvm <= known)) {
+      return new OutOfNativeMemoryException(
+          bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, null);
+    }
+    // A sub-allocator of the user's may have less than its limit says.
+    return known < Long.MAX_VALUE
+        ? new OutOfNativeMemoryException(
+            bytes, reserved, reserved + known, Limit.SUB_ALLOCATOR, null)
         : new OutOfNativeMemoryException(
-            bytes, reserved, DirectRegion.limitBytes(), Limit.DIRECT_MEMORY, null);
+            bytes, reserved, LimitedSubAllocator.NO_LIMIT, Limit.SYSTEM, null);
+  }
+
+  /** Whether the JVM's limit on direct memory applies. */
+  private static boolean isDirect(SubAllocator source) {
+    SubAllocator inner = source;
+    while (inner instanceof SubAllocatorWrapper wrapper) {
+      inner = wrapper.wrapped();
+    }
+    return inner instanceof DirectSubAllocator;
   }
 
   /** {@inheritDoc} And what the heap would give back. */
