@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -27,7 +28,9 @@ import org.junit.jupiter.api.TestFactory;
  * Throws an error at points of the pool's code, and checks that nothing is lost and that the pool
  * goes on. {@code proof.fault.every=1} throws at all points, 3 at every third, and 0, the default,
  * at about three of each scenario. {@code proof.fault.only} names the scenario, the fault, or a
- * part of both; without it the fault is an exhausted heap. See {@code docs/concurrency.md}.
+ * part of both; without it the fault is an exhausted heap. A scenario whose name ends in the name
+ * of a thread of the pool's counts that thread's points alone; the others count those of the thread
+ * of the user. See {@code docs/concurrency.md}.
  */
 class FaultInjectionTest {
 
@@ -118,13 +121,22 @@ class FaultInjectionTest {
     assertEquals("", report(failures), name + ", " + fault + ": " + runs + " runs");
   }
 
-  /** Whose points count. */
-  private static Thread only(String name) {
-    return name.contains("another thread") ? null : Thread.currentThread();
+  /** Whose points count: of the thread that a scenario names, or of the one that runs it. */
+  private static Predicate<Thread> only(String name) {
+    if (name.contains("another thread")) {
+      return any -> true;
+    }
+    int named = name.indexOf(PoolScenarios.ON);
+    if (named < 0) {
+      Thread caller = Thread.currentThread();
+      return thread -> thread == caller;
+    }
+    String wanted = name.substring(named + PoolScenarios.ON.length());
+    return thread -> thread.getName().equals(wanted);
   }
 
   /** What does not hold, and where it was injected; null if all holds. */
-  private static String run(FaultScenario scenario, Fault fault, int point, Thread only)
+  private static String run(FaultScenario scenario, Fault fault, int point, Predicate<Thread> only)
       throws Exception {
     scenario.prepare();
     InjectionPoints.arm(fault, point, only);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 
 /**
  * The method that instrumented classes call at each point at which a fault may be thrown. Counts
@@ -37,8 +38,8 @@ public final class InjectionPoints {
 
   private static final StackWalker WALKER = StackWalker.getInstance();
 
-  /** Whose points count; null for every thread's. */
-  private static volatile Thread only;
+  /** Whose points count. */
+  private static volatile Predicate<Thread> only;
 
   /** Null if nothing is armed. */
   private static volatile Fault armed;
@@ -55,16 +56,16 @@ public final class InjectionPoints {
   private InjectionPoints() {}
 
   /** Counts the points of a fault from now on. */
-  static synchronized void count(Fault fault, Thread thread) {
-    arm(fault, -1, thread);
+  static synchronized void count(Fault fault, Predicate<Thread> threads) {
+    arm(fault, -1, threads);
     looksForDeepest = fault == Fault.STACK_OVERFLOW;
     mostFrames = 0;
     DEEPEST.clear();
   }
 
   /** Throws at the point with this number, from 0, counted from now on. */
-  static synchronized void arm(Fault fault, int point, Thread thread) {
-    only = thread;
+  static synchronized void arm(Fault fault, int point, Predicate<Thread> threads) {
+    only = threads;
     looksForDeepest = false;
     reached = 0;
     throwAt = point;
@@ -110,8 +111,7 @@ public final class InjectionPoints {
   }
 
   private static void reach() {
-    Thread wanted = only;
-    if (wanted == null || wanted == Thread.currentThread()) {
+    if (only.test(Thread.currentThread())) {
       Throwable now = next();
       if (now != null) {
         InjectionPoints.<RuntimeException>sneak(now);

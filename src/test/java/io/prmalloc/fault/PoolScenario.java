@@ -1,7 +1,7 @@
 package io.prmalloc.fault;
 
 import io.prmalloc.Allocation;
-import io.prmalloc.MmapOptions;
+import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.lifetime.MemoryPlannerFactory;
@@ -23,7 +23,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * One pool, the memory that its user holds, and the checks that must pass whatever was thrown.
@@ -42,8 +44,11 @@ final class PoolScenario implements FaultScenario {
   /** So many steps are enough to learn, also after failures. */
   private static final int MANY_STEPS = 300;
 
+  /** More than any work of the pool's own threads takes; who waits longer waits for ever. */
+  private static final int MOST_MILLIS = 60_000;
+
   private final Path directory;
-  private final boolean mapped;
+  private final Supplier<SubAllocator> memory;
   private final Function<TensorPoolBuilder, TensorPoolBuilder> settings;
   private final Part before;
   private final Part work;
@@ -54,6 +59,7 @@ final class PoolScenario implements FaultScenario {
   /** One more pool, or null. */
   private TensorPoolAllocator warm;
 
+  private final MemoryStore store = new MemoryStore();
   private ExecutorService planning;
   private boolean plansSteps = true;
   private boolean closing;
@@ -66,12 +72,12 @@ final class PoolScenario implements FaultScenario {
 
   PoolScenario(
       Path directory,
-      boolean mapped,
+      Supplier<SubAllocator> memory,
       Function<TensorPoolBuilder, TensorPoolBuilder> settings,
       Part before,
       Part work) {
     this.directory = directory;
-    this.mapped = mapped;
+    this.memory = memory;
     this.settings = settings;
     this.before = before;
     this.work = work;
@@ -118,6 +124,28 @@ final class PoolScenario implements FaultScenario {
         planning.submit(() -> {}).get();
       }
     }
+  }
+
+  /** Waits for what a thread of the pool does, be it at the second attempt. */
+  static void await(String what, BooleanSupplier done) throws InterruptedException {
+    for (int i = 0; i < MOST_MILLIS && !done.getAsBoolean(); i++) {
+      Thread.sleep(1);
+    }
+    check(done.getAsBoolean(), "never: " + what);
+  }
+
+  /** A request that a limit refuses. */
+  void beRefused(long bytes) {
+    try {
+      take(bytes);
+    } catch (OutOfNativeMemoryException refused) {
+      return;
+    }
+    throw new AssertionError(bytes + " bytes were granted");
+  }
+
+  MemoryStore store() {
+    return store;
   }
 
   Path newFile() {
@@ -265,12 +293,18 @@ final class PoolScenario implements FaultScenario {
     warm.close();
   }
 
+  /** Goes on with one more pool that asks the same store for a plan. */
+  void share() {
+    warm = settings.apply(TensorPoolAllocator.builder().subAllocator(source)).build();
+    warm.allocate(100_000).close();
+    warm.close();
+  }
+
   // ---- the life of a scenario
 
   @Override
   public void prepare() throws Exception {
-    SubAllocator memory = mapped ? SubAllocator.mmap(MmapOptions.DEFAULT) : SubAllocator.direct();
-    source = new HeldSource(memory);
+    source = new HeldSource(memory.get());
     TensorPoolBuilder builder = TensorPoolAllocator.builder().subAllocator(source);
     pool = settings.apply(builder).build();
     before.run(this);

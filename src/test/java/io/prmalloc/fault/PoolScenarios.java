@@ -1,10 +1,14 @@
 package io.prmalloc.fault;
 
 import io.prmalloc.Isolation;
+import io.prmalloc.MmapOptions;
+import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.lifecycle.PlanSharing;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.TensorPoolBuilder;
 import io.prmalloc.recording.Recording;
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -14,6 +18,18 @@ import java.util.function.Supplier;
 
 /** All scenarios, by name. Loaded with the instrumented classes. Threading: stateless. */
 final class PoolScenarios {
+
+  /** Before the name of the thread whose points count. */
+  static final String ON = ", on ";
+
+  /** So often do the pool's own threads look that a scenario does not wait for long. */
+  private static final Duration SOON = Duration.ofMillis(32);
+
+  private static final PlanSharing.Pace QUICK =
+      new PlanSharing.Pace(
+          Duration.ofMillis(2), Duration.ofMillis(4), Duration.ofMillis(8), Duration.ofHours(1));
+
+  private static final int MIB = 1 << 20;
 
   private static final PoolScenario.Part NOTHING = scenario -> {};
 
@@ -32,6 +48,8 @@ final class PoolScenarios {
     scenarios.steps();
     scenarios.observers();
     scenarios.ends();
+    scenarios.limits();
+    scenarios.upkeep();
     return scenarios.all;
   }
 
@@ -46,11 +64,28 @@ final class PoolScenarios {
       PoolScenario.Part before,
       PoolScenario.Part work) {
     // Mapped memory that nobody writes costs next to nothing.
-    all.put(name, () -> new PoolScenario(directory, true, settings, before, work));
+    add(name, PoolScenarios::mapped, settings, before, work);
+  }
+
+  private void add(
+      String name,
+      Supplier<SubAllocator> memory,
+      Function<TensorPoolBuilder, TensorPoolBuilder> settings,
+      PoolScenario.Part before,
+      PoolScenario.Part work) {
+    all.put(name, () -> new PoolScenario(directory, memory, settings, before, work));
+  }
+
+  private static SubAllocator mapped() {
+    return SubAllocator.mmap(MmapOptions.DEFAULT);
+  }
+
+  private static SubAllocator limited() {
+    return SubAllocator.mmap(MmapOptions.DEFAULT.withLimitBytes(8 * MIB));
   }
 
   private void addDirect(String name, PoolScenario.Part before, PoolScenario.Part work) {
-    all.put(name, () -> new PoolScenario(directory, false, PoolScenarios::shared, before, work));
+    add(name, SubAllocator::direct, PoolScenarios::shared, before, work);
   }
 
   private static void requests(PoolScenario scenario) {
@@ -112,7 +147,7 @@ final class PoolScenarios {
     made[0] =
         new PoolScenario(
             directory,
-            true,
+            PoolScenarios::mapped,
             builder -> PoolScenario.quick(builder, made[0].planning()),
             NOTHING,
             scenario -> {
@@ -258,5 +293,132 @@ final class PoolScenarios {
           scenario.learnPlanned();
         },
         PoolScenario::restart);
+  }
+
+  private void limits() {
+    PoolScenario.Part learn =
+        scenario -> {
+          scenario.learnPool();
+          scenario.learnPlanned();
+          requests(scenario);
+        };
+    add(
+        "requests that a limit refuses at first",
+        PoolScenarios::limited,
+        PoolScenarios::shared,
+        learn,
+        scenario -> {
+          scenario.close(scenario.take(7 * MIB));
+          scenario.stepOfPool(1);
+          scenario.takeAndCloseRaw(7 * MIB);
+          scenario.plannedStep(1);
+          scenario.beRefused(9 * MIB);
+        });
+    add(
+        "learning under a limit",
+        PoolScenarios::limited,
+        PoolScenarios::shared,
+        NOTHING,
+        scenario -> {
+          scenario.take(6 * MIB);
+          scenario.learnPool();
+        });
+    add(
+        "growth",
+        PoolScenarios::shared,
+        PoolScenario::learnPool,
+        scenario -> {
+          for (int i = 0; i < 12; i++) {
+            scenario.take(100_000);
+          }
+          for (int i = 0; i < 12; i++) {
+            scenario.takeAndCloseRaw(50_000);
+          }
+        });
+  }
+
+  /** On the pool's own threads, of which each does its work although it failed once. */
+  private void upkeep() {
+    add(
+        "recording" + ON + "prmalloc-recorder",
+        PoolScenarios::shared,
+        PoolScenario::learnPool,
+        scenario -> {
+          Recording recording = scenario.record();
+          scenario.stepOfPool(1);
+          scenario.takeAndCloseRaw(65_536);
+          recording.close();
+        });
+    add(
+        "recording beside leak detection" + ON + "prmalloc-recorder",
+        builder -> shared(builder).leakDetection(LeakDetection.PARANOID),
+        PoolScenario::planNoSteps,
+        scenario -> {
+          Recording recording = scenario.record();
+          scenario.stepOfPool(1);
+          recording.close();
+        });
+    add(
+        "idle step arenas" + ON + "prmalloc-maintenance",
+        builder -> shared(builder).stepArenaIdle(SOON).shrinkAfter(SOON).purgeAfter(SOON),
+        PoolScenario::learnPlanned,
+        scenario -> {
+          requests(scenario);
+          scenario.plannedStep(1);
+          PoolScenario.await(
+              "an idle arena goes back", () -> scenario.pool().stepStats().arenas() == 0);
+        });
+    add(
+        "idle trim" + ON + "prmalloc-idle-trim",
+        builder -> shared(builder).trimAfterIdle(SOON),
+        PoolScenario::learnPlanned,
+        scenario -> {
+          requests(scenario);
+          scenario.plannedStep(1);
+          PoolScenario.await("an idle pool is trimmed", () -> isTrimmed(scenario));
+        });
+    all.put("plan store" + ON + "prmalloc-plan-store", this::sharing);
+  }
+
+  /** A region that does not go is tried again when the pool was used and is idle again. */
+  private static boolean isTrimmed(PoolScenario scenario) {
+    long end = System.nanoTime() + 10 * SOON.toNanos();
+    while (scenario.pool().stats().bytesReserved() > 0 && System.nanoTime() - end < 0) {
+      Thread.onSpinWait();
+    }
+    boolean trimmed = scenario.pool().stats().bytesReserved() == 0;
+    if (!trimmed) {
+      requests(scenario);
+    }
+    return trimmed;
+  }
+
+  private FaultScenario sharing() {
+    PoolScenario[] made = new PoolScenario[1];
+    made[0] =
+        new PoolScenario(
+            directory,
+            PoolScenarios::mapped,
+            builder -> soon(shared(builder).planStore(made[0].store(), "model")),
+            NOTHING,
+            scenario -> {
+              scenario.learnPool();
+              PoolScenario.await("the plan is published", () -> !scenario.store().isEmpty());
+              scenario.share();
+            });
+    return made[0];
+  }
+
+  /** How often the store is looked at is no setting for users. */
+  private static TensorPoolBuilder soon(TensorPoolBuilder builder) {
+    try {
+      Method pace =
+          TensorPoolBuilder.class.getDeclaredMethod("sharingPace", PlanSharing.Pace.class);
+      pace.setAccessible(true);
+      pace.invoke(builder, QUICK);
+      return builder;
+    } catch (ReflectiveOperationException e) {
+      throw new LinkageError(e.getMessage(), e);
+    }
   }
 }
