@@ -67,7 +67,7 @@ public final class OutOfNativeMemoryException extends RuntimeException {
             + " bytes: "
             + reservedBytes
             + " reserved, "
-            + advice(limit, limitBytes),
+            + advice(limit, limitBytes, cause),
         cause);
     this.requestedBytes = requestedBytes;
     this.bytesInUse = reservedBytes;
@@ -86,7 +86,7 @@ public final class OutOfNativeMemoryException extends RuntimeException {
             + " in use, "
             + refusal.reservedBytes
             + " reserved, "
-            + advice(refusal.limit, refusal.limitBytes),
+            + advice(refusal.limit, refusal.limitBytes, refusal.getCause()),
         refusal);
     this.requestedBytes = requestedBytes;
     this.bytesInUse = bytesInUse;
@@ -95,7 +95,11 @@ public final class OutOfNativeMemoryException extends RuntimeException {
     this.limit = refusal.limit;
   }
 
-  private static String advice(Limit limit, long limitBytes) {
+  private static String advice(Limit limit, long limitBytes, Throwable cause) {
+    if (cause instanceof IllegalArgumentException) {
+      // No memory would help.
+      return cause.getMessage();
+    }
     return switch (limit) {
       case SUB_ALLOCATOR ->
           "limit " + limitBytes + " of the sub-allocator: give it a larger limitBytes";

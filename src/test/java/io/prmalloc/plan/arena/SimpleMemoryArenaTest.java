@@ -291,6 +291,9 @@ class SimpleMemoryArenaTest {
     assertEquals(3_000_000_000L, refused.requestedBytes());
     assertEquals(
         "3000000000 bytes aligned to 64 do not fit one buffer", refused.getCause().getMessage());
+    assertEquals(
+        "cannot reserve 3000000000 bytes: 0 reserved, " + refused.getCause().getMessage(),
+        refused.getMessage());
   }
 
   @Test
