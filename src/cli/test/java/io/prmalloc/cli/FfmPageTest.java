@@ -54,6 +54,32 @@ class FfmPageTest {
   }
 
   @Test
+  void shouldGiveTheMemoryBackWhenTheArenaTakesNoSegment() throws Exception {
+    String use =
+        """
+        try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
+          Arena closed = Arena.ofConfined();
+          closed.close();
+          Arena[] others = {null};
+          Thread other = new Thread(() -> others[0] = Arena.ofConfined());
+          other.start();
+          other.join();
+          for (Arena arena : new Arena[] {closed, others[0]}) {
+            try {
+              scoped(pool.allocate(4096), arena);
+              System.out.println("no exception");
+            } catch (IllegalStateException | WrongThreadException e) {
+              System.out.println(pool.stats().bytesInUse());
+            }
+          }
+        }
+        """;
+    String method = GuidePage.of("ffm.md").blocks("java").get(2);
+    String statements = use + "  }\n" + method + "  static void end() {\n";
+    assertEquals(List.of("0", "0"), GuidePage.linesOf(IMPORTS, statements, directory));
+  }
+
+  @Test
   void shouldPrintWhatThePageSaysWhenASegmentIsLargerThanABuffer() throws Exception {
     GuidePage page = GuidePage.of("ffm.md");
     List<String> code = page.blocks("java");
