@@ -20,7 +20,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -91,40 +90,30 @@ public final class RedisPlanStore implements PlanStore {
     client.setOptions(
         ClientOptions.builder()
             .autoReconnect(false)
-            .socketOptions(SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
+            .socketOptions(SocketOptions.builder().connectTimeout(connectTimeout(uri)).build())
             .build());
+  }
+
+  /** In whole milliseconds, of which Netty takes 0 for no end. */
+  private static Duration connectTimeout(RedisURI uri) {
+    return Duration.ofMillis(Math.max(1, uri.getTimeout().toMillis()));
   }
 
   /**
    * A store that has not asked for anything yet, not even whether there is one.
    *
+   * <p>No message of an exception has what stands before the last {@code @}: it may be a password.
+   *
    * <p>Threading: any thread.
    *
    * @param uri as Lettuce reads it: {@code redis://user:password@host:6379/0}, {@code rediss://}
-   *     for TLS, {@code ?timeout=500ms} for how long an answer is waited for, more than 0, else two
-   *     seconds
+   *     for TLS, {@code ?timeout=500ms} for how long an answer is waited for: a whole number of
+   *     {@code ns}, {@code us}, {@code ms}, {@code s}, {@code m}, {@code h} or {@code d},
+   *     milliseconds where it has no unit, more than 0 and at most some 24 days; else two seconds
    * @throws IllegalArgumentException if that is none
    */
   public static RedisPlanStore at(String uri) {
-    RedisURI parsed = RedisURI.create(uri);
-    if (!saysTimeout(uri)) {
-      parsed.setTimeout(TIMEOUT);
-    }
-    Duration timeout = parsed.getTimeout();
-    if (timeout.isZero() || timeout.isNegative()) {
-      // To Lettuce it means to wait without an end.
-      throw new IllegalArgumentException(
-          "timeout of " + parsed + " is " + timeout + ", not more than 0");
-    }
-    return new RedisPlanStore(parsed);
-  }
-
-  /**
-   * Whether the address has a timeout; its value does not tell, for it may be Lettuce's default.
-   */
-  private static boolean saysTimeout(String uri) {
-    String parameters = uri.substring(uri.lastIndexOf('?') + 1).toLowerCase(Locale.ROOT);
-    return uri.indexOf('?') >= 0 && parameters.matches("(.*&)?timeout=.*");
+    return new RedisPlanStore(RedisAddress.parse(uri, TIMEOUT));
   }
 
   @Override
