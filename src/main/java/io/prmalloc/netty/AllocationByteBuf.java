@@ -3,10 +3,13 @@ package io.prmalloc.netty;
 import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
 import io.prmalloc.Allocation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ClosedChannelException;
@@ -30,10 +33,31 @@ final class AllocationByteBuf extends AbstractReferenceCountedByteBuf {
   // whatever slips through (checks can be switched off) still stays within the block. Bulk copies
   // are absolute, so no position of the view ever moves, and readers need no duplicate.
 
+  //
+  // Netty's buffers are for one thread at a time, but a program may be wrong, as with a release
+  // that
+  // races with a write. It gets an exception then, and the pool gets its memory back all the same:
+  // whoever replaces the allocation, by one atomic step, has the old one to give back.
+
   private static final int CHUNK_BYTES = 8 << 10;
 
+  private static final VarHandle ALLOCATION;
+
+  static {
+    try {
+      ALLOCATION =
+          MethodHandles.lookup()
+              .findVarHandle(AllocationByteBuf.class, "allocation", Allocation.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   private final PrmallocByteBufAllocator allocator;
-  private Allocation allocation;
+
+  /** Null after the last release. Who replaces it gives the old one back. */
+  private volatile Allocation allocation;
+
   private ByteBuffer view;
   private int capacity;
 
@@ -43,23 +67,34 @@ final class AllocationByteBuf extends AbstractReferenceCountedByteBuf {
   AllocationByteBuf(PrmallocByteBufAllocator allocator, int initialCapacity, int maxCapacity) {
     super(maxCapacity);
     this.allocator = allocator;
-    use(allocator.take(initialCapacity));
+    Allocation taken = allocator.take(initialCapacity);
+    Allocation unused = taken;
+    try {
+      view = viewOf(taken);
+      capacity = initialCapacity;
+      allocation = taken;
+      unused = null;
+    } finally {
+      giveBack(unused);
+    }
   }
 
-  private void use(Allocation taken) {
-    allocation = taken;
-    view = taken.byteBuffer().order(ByteOrder.BIG_ENDIAN);
-    capacity = (int) taken.sizeBytes();
-    internal = null;
+  private static ByteBuffer viewOf(Allocation taken) {
+    return taken.byteBuffer().order(ByteOrder.BIG_ENDIAN);
+  }
+
+  private void giveBack(Allocation given) {
+    if (given != null) {
+      allocator.giveBack(given);
+    }
   }
 
   @Override
   protected void deallocate() {
-    Allocation given = allocation;
-    allocation = null;
+    Allocation given = (Allocation) ALLOCATION.getAndSet(this, null);
     view = null;
     internal = null;
-    allocator.giveBack(given);
+    giveBack(given);
   }
 
   @Override
@@ -71,16 +106,40 @@ final class AllocationByteBuf extends AbstractReferenceCountedByteBuf {
   public ByteBuf capacity(int newCapacity) {
     checkNewCapacity(newCapacity);
     if (newCapacity != capacity) {
-      Allocation larger = allocator.take(newCapacity);
+      move(newCapacity);
+    }
+    return this;
+  }
+
+  /** Moves the bytes to other memory, unless the buffer is released meanwhile. */
+  private void move(int newCapacity) {
+    Allocation old = allocation;
+    ByteBuffer from = view;
+    Allocation taken = allocator.take(newCapacity);
+    Allocation unused = taken;
+    try {
+      if (old == null || from == null) {
+        throw new IllegalReferenceCountException(0);
+      }
+      ByteBuffer to = viewOf(taken);
+      to.put(0, from, 0, Math.min(from.limit(), newCapacity));
+      if (!ALLOCATION.compareAndSet(this, old, taken)) {
+        throw new IllegalReferenceCountException(refCnt());
+      }
+      unused = old;
       if (newCapacity < capacity) {
         trimIndicesToCapacity(newCapacity);
       }
-      larger.byteBuffer().put(0, view, 0, Math.min(capacity, newCapacity));
-      Allocation old = allocation;
-      use(larger);
-      allocator.giveBack(old);
+      view = to;
+      capacity = newCapacity;
+      internal = null;
+      if (allocation != taken) {
+        // Released since: nothing is to be read here any more.
+        view = null;
+      }
+    } finally {
+      giveBack(unused);
     }
-    return this;
   }
 
   @Override
@@ -135,7 +194,11 @@ final class AllocationByteBuf extends AbstractReferenceCountedByteBuf {
     if (!hasMemoryAddress()) {
       throw new UnsupportedOperationException("this JVM does not tell addresses");
     }
-    return allocation.address();
+    Allocation present = allocation;
+    if (present == null) {
+      throw new IllegalReferenceCountException(0);
+    }
+    return present.address();
   }
 
   @Override
@@ -351,7 +414,17 @@ final class AllocationByteBuf extends AbstractReferenceCountedByteBuf {
   @Override
   public ByteBuf copy(int index, int length) {
     checkIndex(index, length);
-    return allocator.directBuffer(length, maxCapacity()).writeBytes(this, index, length);
+    ByteBuf made = allocator.directBuffer(length, maxCapacity());
+    ByteBuf unused = made;
+    try {
+      made.writeBytes(this, index, length);
+      unused = null;
+      return made;
+    } finally {
+      if (unused != null) {
+        unused.release();
+      }
+    }
   }
 
   @Override

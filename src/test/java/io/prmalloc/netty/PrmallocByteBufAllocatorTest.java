@@ -12,7 +12,9 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.IllegalReferenceCountException;
+import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
+import io.prmalloc.AllocatorWrapper;
 import io.prmalloc.CpuAllocator;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
@@ -20,6 +22,9 @@ import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +41,75 @@ class PrmallocByteBufAllocatorTest {
     assertEquals(0, buffers.metric().usedDirectMemory());
     assertEquals(0, memory.stats().bytesInUse());
     memory.close();
+  }
+
+  /** Something else happens while memory is taken: what another thread does, in a fixed order. */
+  private static final class Interrupted extends AllocatorWrapper {
+    private Runnable meanwhile = () -> {};
+
+    Interrupted(Allocator inner) {
+      super(inner);
+    }
+
+    @Override
+    public Allocation allocate(long bytes) {
+      Allocation taken = super.allocate(bytes);
+      Runnable now = meanwhile;
+      meanwhile = () -> {};
+      now.run();
+      return taken;
+    }
+  }
+
+  @Test
+  void shouldLoseNothingWhenABufferIsReleasedWhileItMoves() {
+    Interrupted racing = new Interrupted(memory);
+    PrmallocByteBufAllocator raced = new PrmallocByteBufAllocator(racing);
+    for (int capacity : new int[] {5000, 5}) {
+      ByteBuf buffer = raced.directBuffer(100);
+      racing.meanwhile = buffer::release;
+      assertThrows(IllegalReferenceCountException.class, () -> buffer.capacity(capacity));
+      assertEquals(0, raced.metric().usedDirectMemory());
+      assertEquals(0, memory.stats().bytesInUse());
+    }
+    ByteBuf moved = raced.directBuffer(100);
+    racing.meanwhile = () -> moved.capacity(200);
+    assertThrows(IllegalReferenceCountException.class, () -> moved.capacity(300));
+    assertEquals(200, moved.capacity());
+    assertEquals(200, raced.metric().usedDirectMemory());
+    moved.release();
+    assertEquals(0, raced.metric().usedDirectMemory());
+  }
+
+  @Test
+  void shouldLoseNothingWhenABufferIsReleasedWhileItIsCopied() {
+    Interrupted racing = new Interrupted(memory);
+    PrmallocByteBufAllocator raced = new PrmallocByteBufAllocator(racing);
+    ByteBuf buffer = raced.directBuffer(100).writeZero(100);
+    racing.meanwhile = buffer::release;
+    assertThrows(RuntimeException.class, () -> buffer.copy(0, 100));
+    assertEquals(0, raced.metric().usedDirectMemory());
+  }
+
+  @Test
+  void shouldLoseNothingWhenReleasesAndMovesRace() throws Exception {
+    ExecutorService other = Executors.newSingleThreadExecutor();
+    try {
+      for (int i = 0; i < 2000; i++) {
+        ByteBuf buffer = buffers.directBuffer(64);
+        Future<Boolean> released = other.submit(() -> buffer.release());
+        try {
+          for (int capacity = 65; capacity < 70; capacity++) {
+            buffer.capacity(capacity);
+          }
+        } catch (IllegalReferenceCountException late) {
+          // It is released.
+        }
+        assertTrue(released.get());
+      }
+    } finally {
+      other.shutdown();
+    }
   }
 
   @Test
