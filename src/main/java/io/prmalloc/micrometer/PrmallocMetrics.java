@@ -62,7 +62,8 @@ public final class PrmallocMetrics implements MeterBinder {
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalStateException if the registry has the meters of another pool of this name
+   * @throws IllegalStateException if the registry has the meters of another pool of this name; also
+   *     if one of the two was bound through a {@code CompositeMeterRegistry}
    * @throws NullPointerException if {@code registry} is null
    */
   @Override

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -234,6 +236,55 @@ class PrmallocMetricsTest {
     Allocation allocation = pool.allocate(100);
     assertEquals(100, gauge("prmalloc.memory.used"));
     allocation.close();
+  }
+
+  private static void assertRefused(TensorPoolAllocator pool, MeterRegistry registry) {
+    IllegalStateException e =
+        assertThrows(
+            IllegalStateException.class, () -> new PrmallocMetrics(pool, "a").bindTo(registry));
+    assertTrue(e.getMessage().contains("another pool with the name `a`"), e::getMessage);
+  }
+
+  @Test
+  void shouldRefuseASecondPoolOfANameWhenRegistriesAreComposed() {
+    try (TensorPoolAllocator one = TensorPoolAllocator.builder().build();
+        TensorPoolAllocator other = TensorPoolAllocator.builder().build()) {
+      MeterRegistry below = new SimpleMeterRegistry();
+      CompositeMeterRegistry inner = new CompositeMeterRegistry(Clock.SYSTEM, List.of(below));
+      CompositeMeterRegistry outer = new CompositeMeterRegistry(Clock.SYSTEM, List.of(inner));
+      CompositeMeterRegistry beside = new CompositeMeterRegistry(Clock.SYSTEM, List.of(below));
+      List<MeterRegistry> all = List.of(below, inner, outer, beside);
+      new PrmallocMetrics(one, "a").bindTo(below);
+      all.forEach(registry -> assertRefused(other, registry));
+      MeterRegistry added = new SimpleMeterRegistry();
+      new PrmallocMetrics(other, "a").bindTo(added);
+      // The other way around: through the composite first, and to a part that was given later.
+      CompositeMeterRegistry late = new CompositeMeterRegistry();
+      new PrmallocMetrics(one, "a").bindTo(late);
+      MeterRegistry part = new SimpleMeterRegistry();
+      late.add(part);
+      assertRefused(other, part);
+      late.remove(part);
+      new PrmallocMetrics(other, "a").bindTo(new CompositeMeterRegistry());
+      // The same pool may be there on both ways.
+      all.forEach(registry -> new PrmallocMetrics(one, "a").bindTo(registry));
+    }
+  }
+
+  @Test
+  void shouldShowThePoolAfterAClosedOneWhenRegistriesAreComposed() {
+    MeterRegistry below = new SimpleMeterRegistry();
+    CompositeMeterRegistry composite = new CompositeMeterRegistry(Clock.SYSTEM, List.of(below));
+    long bytes = 4096;
+    for (MeterRegistry registry : List.of(below, composite, below, composite)) {
+      bytes += 4096;
+      try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build();
+          Allocation taken = pool.allocate(bytes)) {
+        new PrmallocMetrics(pool, "a").bindTo(registry);
+        double used = below.get("prmalloc.memory.used").gauge().value();
+        assertEquals((double) taken.sizeBytes(), used, registry::toString);
+      }
+    }
   }
 
   @Test
