@@ -114,17 +114,19 @@ final class PoolAccounting {
     long changesOutside = outside.changes();
     AllocatorStats unpooled = outside.stats();
     PoolCounts counts = pooled();
-    long peakBytesReserved = unpooled.peakBytesReserved();
     long bytesReserved = source.bytesReserved();
+    long peakBytesReserved = Math.max(unpooled.peakBytesReserved(), bytesReserved);
+    long bytesInUse = unpooled.bytesInUse() + counts.bytesInUse;
+    long sumOfPeaks = unpooled.peakBytesInUse() + counts.peakBytes;
     AllocatorStats stats =
         new AllocatorStats(
             unpooled.numAllocs() + counts.uses - usesBeforeClear,
-            unpooled.bytesInUse() + counts.bytesInUse,
-            unpooled.peakBytesInUse() + counts.peakBytes,
+            bytesInUse,
+            LiveHeap.peakInUse(bytesInUse, sumOfPeaks, peakBytesReserved),
             Math.max(unpooled.largestAllocSize(), counts.largestBytes),
             source.bytesLimit(),
             bytesReserved,
-            Math.max(peakBytesReserved, bytesReserved));
+            peakBytesReserved);
     return new Walk(changes(changesOutside, counts), stats);
   }
 

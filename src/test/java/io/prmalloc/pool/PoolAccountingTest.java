@@ -8,14 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocationAttributes;
 import io.prmalloc.AllocatorStats;
+import io.prmalloc.Isolation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
@@ -247,6 +250,59 @@ class PoolAccountingTest {
     } finally {
       logger.setUseParentHandlers(true);
       logger.setLevel(null);
+    }
+  }
+
+  private static void inThread(Runnable work) throws InterruptedException {
+    Thread thread = new Thread(work);
+    thread.start();
+    thread.join();
+  }
+
+  /** Threads count apart, each its own peak: the sum of these is many times what there was. */
+  @Test
+  void shouldTellNoPeakOverWhatWasReservedWhenManyThreadsTakeTurns() throws Exception {
+    long limit = 8 << 20;
+    try (TensorPoolAllocator pool =
+        TensorPoolAllocator.builder().subAllocator(SubAllocator.direct(limit)).build()) {
+      for (int i = 0; i < 64; i++) {
+        inThread(() -> pool.allocate(6 << 20).close());
+        inThread(() -> pool.deallocateRaw(pool.allocateRaw(64, 5 << 20)));
+        inThread(() -> pool.allocate(1000).close());
+      }
+      AllocatorStats stats = pool.stats();
+      assertTrue(stats.peakBytesInUse() >= 6 << 20, stats::toString);
+      assertTrue(stats.peakBytesInUse() <= stats.peakBytesReserved(), stats::toString);
+      assertTrue(stats.peakBytesReserved() <= limit, stats::toString);
+    }
+  }
+
+  /** With headers, canaries, slabs and a plan: what is in use is never over what was reserved. */
+  @Test
+  void shouldTellNoPeakBelowWhatIsInUse() {
+    try (TensorPoolAllocator pool =
+        TensorPoolAllocator.builder().isolation(Isolation.NONE.withCanaries(true)).build()) {
+      SplittableRandom random = new SplittableRandom(1);
+      long most = 0;
+      for (int i = 0; i < 300; i++) {
+        List<Allocation> live = new ArrayList<>();
+        try (ScopedMemoryCollector step = pool.collect()) {
+          long[] sizes = random.longs(20, 0, 200_000).toArray();
+          long bytes = 0;
+          for (int k = 0; k < sizes.length; k++) {
+            live.add(k % 3 == 0 ? step.allocate(sizes[k]) : pool.allocate(sizes[k]));
+            bytes += sizes[k];
+          }
+          most = Math.max(most, bytes);
+          AllocatorStats stats = pool.stats();
+          assertTrue(stats.bytesInUse() >= bytes, stats::toString);
+          assertTrue(stats.bytesInUse() <= stats.bytesReserved(), stats::toString);
+          live.forEach(Allocation::close);
+        }
+        AllocatorStats stats = pool.stats();
+        assertTrue(stats.peakBytesInUse() >= most, stats::toString);
+        assertTrue(stats.peakBytesInUse() <= stats.peakBytesReserved(), stats::toString);
+      }
     }
   }
 }

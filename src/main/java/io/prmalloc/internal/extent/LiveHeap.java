@@ -1088,7 +1088,8 @@ public final class LiveHeap implements Retirable {
 
   /**
    * What is in use and was; reserved bytes are those of the whole sub-allocator. The peak of what
-   * was in use is the sum of the shards' peaks: it may lie above, never below.
+   * was in use is the sum of the shards' peaks, but not more than was reserved: it may lie above,
+   * never below.
    */
   public AllocatorStats stats() {
     noteReserved();
@@ -1102,17 +1103,32 @@ public final class LiveHeap implements Retirable {
         peak += shard.peakBytesInUse;
         largest = Math.max(largest, shard.largestBytes);
       }
+      long peakReserved = peakBytesReserved.get();
       return new AllocatorStats(
           totalAllocsLocked() - allocsBeforeClear,
           inUse,
-          peak,
+          peakInUse(inUse, peak, peakReserved),
           largest,
           source.bytesLimit(),
           source.bytesReserved(),
-          peakBytesReserved.get());
+          peakReserved);
     } finally {
       unlockAll();
     }
+  }
+
+  /**
+   * A bound of the most bytes that were in use at a time. Parts that are counted apart, as shards
+   * and the blocks of an arena, have their peaks at different times, and so their sum may be
+   * several times what there ever was. What is in use lies in what is reserved, and what is
+   * reserved is noted before it is given out, so the peak of the one is a bound of the other.
+   *
+   * @param inUse now
+   * @param sumOfPeaks of the parts
+   * @param peakReserved the most that was reserved at a time
+   */
+  public static long peakInUse(long inUse, long sumOfPeaks, long peakReserved) {
+    return Math.max(inUse, Math.min(sumOfPeaks, peakReserved));
   }
 
   /** Resets {@link #stats}: no allocations, peaks of the current values. */

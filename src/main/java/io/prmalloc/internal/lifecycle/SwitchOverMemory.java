@@ -142,7 +142,8 @@ public final class SwitchOverMemory {
 
   /**
    * Reserves what a table lacks, as far as that leaves enough for as many bytes to be outside at a
-   * time as ever were.
+   * time as ever were. How many these were is known as a bound, which is never over what was
+   * reserved; so it may leave more than enough.
    */
   public void fill(BinTable table) {
     AllocatorStats stats = outside.stats();
