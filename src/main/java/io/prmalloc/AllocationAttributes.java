@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.Requests;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -115,9 +116,8 @@ public record AllocationAttributes(
    *     taken for a hundred
    */
   public AllocationAttributes withTimeout(Duration timeout) {
-    Duration longest = Duration.ofDays(36_525);
-    Duration capped = timeout.compareTo(longest) > 0 ? longest : timeout;
-    return withDeadlineNanos(System.nanoTime() + (capped.isNegative() ? 0 : capped.toNanos()));
+    Duration wait = timeout.isNegative() ? Duration.ZERO : Requests.notNegative("timeout", timeout);
+    return withDeadlineNanos(System.nanoTime() + wait.toNanos());
   }
 
   /** The same, with a function asked after every failed attempt, or null. Threading: any thread. */

@@ -1,5 +1,6 @@
 package io.prmalloc.pool;
 
+import io.prmalloc.internal.block.Requests;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -17,7 +18,8 @@ import java.util.Locale;
  *
  * @param interval of so many allocations of a thread, one is watched; 0 for none, 1 for all
  * @param steps so many steps must have ended after an allocation's own step has, from 1
- * @param age how long an allocation may live, in a step or not; null for any time
+ * @param age how long an allocation may live, in a step or not, from 0; null for any time, and more
+ *     than a hundred years are taken for a hundred
  */
 public record LeakDetection(int interval, int steps, Duration age) {
 
@@ -49,8 +51,8 @@ public record LeakDetection(int interval, int steps, Duration age) {
     if (steps < 1) {
       throw new IllegalArgumentException("steps " + steps + " is less than 1");
     }
-    if (age != null && age.isNegative()) {
-      throw new IllegalArgumentException("age " + age + " is negative");
+    if (age != null) {
+      age = Requests.notNegative("age", age);
     }
   }
 

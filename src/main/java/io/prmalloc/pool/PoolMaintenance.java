@@ -26,6 +26,10 @@ final class PoolMaintenance implements IdleTrimmer.Target {
   private final Maintenance.Target overProvision;
   private final Maintenance.Target stepArenas;
   private final Maintenance.Target decay;
+
+  /** Between two looks: more often would keep a processor busy. */
+  private static final Duration LEAST_PERIOD = Duration.ofMillis(1);
+
   private final Duration shrinkAfter;
   private final Duration stepArenaIdle;
   private final Duration purgeAfter;
@@ -120,8 +124,9 @@ final class PoolMaintenance implements IdleTrimmer.Target {
   }
 
   private void lookAfter(Maintenance.Target target, Duration idle) {
-    Duration period = idle.dividedBy(OverProvisionMonitor.LOOKS);
-    if (!period.isZero()) {
+    if (!idle.isZero()) {
+      Duration looks = idle.dividedBy(OverProvisionMonitor.LOOKS);
+      Duration period = looks.compareTo(LEAST_PERIOD) < 0 ? LEAST_PERIOD : looks;
       Runnable stop = starter.start(target, period);
       boolean kept = false;
       try {

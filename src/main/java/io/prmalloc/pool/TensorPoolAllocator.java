@@ -562,10 +562,11 @@ public final class TensorPoolAllocator implements Allocator {
   /**
    * Gives back step arenas that no step has wanted for so long. Threading: any thread.
    *
+   * @throws IllegalArgumentException if {@code idle} is negative
    * @return how many bytes were given back
    */
   public long trimSteps(Duration idle) {
-    return steps.trim(idle.toNanos());
+    return steps.trim(Requests.notNegative("idle", idle).toNanos());
   }
 
   /**

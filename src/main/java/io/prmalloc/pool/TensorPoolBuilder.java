@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import io.prmalloc.Isolation;
 import io.prmalloc.SoftLimit;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.lifecycle.Maintenance;
 import io.prmalloc.internal.lifecycle.PlanSharing;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
@@ -340,7 +341,7 @@ public final class TensorPoolBuilder {
    * @throws IllegalArgumentException if {@code value} is negative
    */
   public TensorPoolBuilder shrinkAfter(Duration value) {
-    replanWhen = replanWhen.withIdle(checkNotNegative("shrinkAfter", value));
+    replanWhen = replanWhen.withIdle(Requests.notNegative("shrinkAfter", value));
     return this;
   }
 
@@ -381,7 +382,7 @@ public final class TensorPoolBuilder {
    * @throws IllegalArgumentException if {@code value} is negative
    */
   public TensorPoolBuilder stepArenaIdle(Duration value) {
-    steps = steps.withIdle(checkNotNegative("stepArenaIdle", value));
+    steps = steps.withIdle(Requests.notNegative("stepArenaIdle", value));
     return this;
   }
 
@@ -394,7 +395,7 @@ public final class TensorPoolBuilder {
    * @throws IllegalArgumentException if {@code value} is negative
    */
   public TensorPoolBuilder stepPlanningTime(Duration value) {
-    steps = steps.withPlanningTime(checkNotNegative("stepPlanningTime", value));
+    steps = steps.withPlanningTime(Requests.notNegative("stepPlanningTime", value));
     return this;
   }
 
@@ -408,7 +409,7 @@ public final class TensorPoolBuilder {
    * @throws IllegalArgumentException if {@code value} is negative
    */
   public TensorPoolBuilder purgeAfter(Duration value) {
-    purgeAfter = checkNotNegative("purgeAfter", value);
+    purgeAfter = Requests.notNegative("purgeAfter", value);
     return this;
   }
 
@@ -422,10 +423,7 @@ public final class TensorPoolBuilder {
    * @throws IllegalArgumentException if {@code value} is not more than 0
    */
   public TensorPoolBuilder trimAfterIdle(Duration value) {
-    if (value.isNegative() || value.isZero()) {
-      throw new IllegalArgumentException("trimAfterIdle " + value + " is not more than 0");
-    }
-    trimAfterIdle = value;
+    trimAfterIdle = Requests.moreThanZero("trimAfterIdle", value);
     return this;
   }
 
@@ -446,13 +444,6 @@ public final class TensorPoolBuilder {
     }
     beanName = name;
     return this;
-  }
-
-  private static Duration checkNotNegative(String name, Duration value) {
-    if (value.isNegative()) {
-      throw new IllegalArgumentException(name + " " + value + " is negative; the least is 0");
-    }
-    return value;
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.prmalloc.recording;
 
+import io.prmalloc.internal.block.Requests;
 import java.time.Duration;
 
 /**
@@ -12,7 +13,7 @@ import java.time.Duration;
  *     power of two, from 1 to {@link #MAX_BUFFERED_EVENTS}; half as many where threads take turns.
  *     Each takes 96 bytes of heap: 8 in each of twelve queues
  * @param longestWait how long a thread waits for the writer when that many do; then the recording
- *     ends. Zero for not at all
+ *     ends. Zero for not at all; more than a hundred years are taken for a hundred
  */
 public record RecordingOptions(long maxBytes, int bufferedEvents, Duration longestWait) {
 
@@ -40,9 +41,7 @@ public record RecordingOptions(long maxBytes, int bufferedEvents, Duration longe
       throw new IllegalArgumentException(
           "bufferedEvents " + bufferedEvents + " is not from 1 to " + MAX_BUFFERED_EVENTS);
     }
-    if (longestWait.isNegative()) {
-      throw new IllegalArgumentException("longestWait " + longestWait + " is negative");
-    }
+    longestWait = Requests.notNegative("longestWait", longestWait);
   }
 
   /** These options with another {@link #maxBytes}. Threading: any thread. */

@@ -41,6 +41,9 @@ public final class IdleTrimmer implements Runnable {
     long trim();
   }
 
+  /** Between two looks: more often would keep a processor busy. */
+  private static final long LEAST_NANOS = 1_000_000;
+
   private final WeakReference<? extends Target> target;
   private final long idleNanos;
   private final LongSupplier clock;
@@ -95,8 +98,8 @@ public final class IdleTrimmer implements Runnable {
 
   /** Waits for the next look; whether it was stopped. */
   private synchronized boolean await() throws InterruptedException {
-    long end = System.nanoTime() + idleNanos / LOOKS;
-    long left = idleNanos / LOOKS;
+    long left = Math.max(idleNanos / LOOKS, LEAST_NANOS);
+    long end = System.nanoTime() + left;
     while (!stopped && left > 0) {
       TimeUnit.NANOSECONDS.timedWait(this, left);
       left = end - System.nanoTime();

@@ -1,5 +1,6 @@
 package io.prmalloc.plan.exact;
 
+import io.prmalloc.internal.block.Requests;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -47,9 +48,7 @@ public record ExactOptions(
    */
   public ExactOptions {
     Objects.requireNonNull(timeout, "timeout");
-    if (timeout.isPresent() && (timeout.get().isNegative() || timeout.get().isZero())) {
-      throw new IllegalArgumentException("timeout " + timeout.get() + " is not more than 0");
-    }
+    timeout = timeout.map(limit -> Requests.moreThanZero("timeout", limit));
     if (threads < 1 || threads > MAX_THREADS) {
       throw new IllegalArgumentException(
           "threads " + threads + " are not from 1 to " + MAX_THREADS);

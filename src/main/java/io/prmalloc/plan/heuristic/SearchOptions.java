@@ -1,5 +1,6 @@
 package io.prmalloc.plan.heuristic;
 
+import io.prmalloc.internal.block.Requests;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -11,7 +12,8 @@ import java.util.Locale;
  * @param kind by which search
  * @param seed of all that is left to chance: with the same seed and tries, and time enough, the
  *     answer is the same
- * @param timeLimit after which the best order found is the answer, more than 0
+ * @param timeLimit after which the best order found is the answer, more than 0; more than a hundred
+ *     years are taken for a hundred
  * @param maxTries after how many orders the search ends in any case, from 1; the fixed orders at
  *     the start do not count
  */
@@ -40,9 +42,7 @@ public record SearchOptions(Kind kind, long seed, Duration timeLimit, long maxTr
    * @throws IllegalArgumentException if the time or the tries are out of their bounds
    */
   public SearchOptions {
-    if (timeLimit.isNegative() || timeLimit.isZero()) {
-      throw new IllegalArgumentException("time limit " + timeLimit + " is not more than 0");
-    }
+    timeLimit = Requests.moreThanZero("time limit", timeLimit);
     if (maxTries < 1) {
       throw new IllegalArgumentException("tries " + maxTries + " are less than 1");
     }
