@@ -158,6 +158,18 @@ class InferenceServerTest {
       Answer refused = client.send(noNumber.getBytes(StandardCharsets.UTF_8));
       assertEquals(400, refused.status());
       assertTrue(refused.text().contains("element 1 is \\\"a\\\""), refused.text());
+      for (String tooLarge : List.of("1e999", "-1e999", "3.5e38", "1" + "0".repeat(400))) {
+        String infinite = json.replaceFirst("1[.]0", tooLarge);
+        byte[] sent =
+            request
+                .replace(json, infinite)
+                .replace("Length: " + json.length(), "Length: " + infinite.length())
+                .getBytes(StandardCharsets.UTF_8);
+        Answer none = client.send(sent);
+        assertEquals(400, none.status(), tooLarge);
+        assertTrue(none.text().contains("element 2 is "), none.text());
+        assertTrue(none.text().length() < 200, none.text());
+      }
     }
   }
 

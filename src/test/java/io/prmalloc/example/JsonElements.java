@@ -9,6 +9,9 @@ import java.nio.ByteBuffer;
 /** Elements of tensors as JSON, both ways. Threading: any thread. */
 final class JsonElements {
 
+  /** The most characters of an element that a refusal shows. */
+  private static final int MAX_SHOWN = 40;
+
   private JsonElements() {}
 
   /** Writes all elements, which may be nested in arrays as the shape is, or in one. */
@@ -34,8 +37,14 @@ final class JsonElements {
       throw Refusal.badRequest(tensor + ": data has more elements than that");
     } else if (!put(data, tensor.type(), target)) {
       throw Refusal.badRequest(
-          tensor + ": element " + count(target.position(), tensor) + " is " + data);
+          tensor + ": element " + count(target.position(), tensor) + " is " + shown(data));
     }
+  }
+
+  /** One that is too large may have a million digits. */
+  private static String shown(JsonNode value) {
+    String text = value.toString();
+    return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
   }
 
   private static boolean put(JsonNode value, OnnxJavaType type, ByteBuffer target) {
@@ -56,7 +65,9 @@ final class JsonElements {
 
   private static boolean fits(JsonNode value, OnnxJavaType type) {
     return switch (type) {
-      case FLOAT, DOUBLE -> value.isNumber();
+      // JSON has numbers that are too large for either: as infinity they would be other numbers.
+      case FLOAT -> value.isNumber() && Float.isFinite((float) value.doubleValue());
+      case DOUBLE -> value.isNumber() && Double.isFinite(value.doubleValue());
       case BOOL -> value.isBoolean();
       case INT64 -> value.isIntegralNumber() && value.canConvertToLong();
       case INT32 -> isWithin(value, Integer.MIN_VALUE, Integer.MAX_VALUE);

@@ -86,7 +86,8 @@ record RequestHeader(String id, List<Input> inputs, List<Output> outputs, boolea
     if (bytes.isMissingNode() == (data == null)) {
       throw Refusal.badRequest(what + " has not one of data and " + BINARY_BYTES);
     }
-    if (data == null && (!bytes.canConvertToLong() || bytes.asLong(-1) < 0)) {
+    boolean isCount = bytes.isIntegralNumber() && bytes.canConvertToLong();
+    if (data == null && (!isCount || bytes.longValue() < 0)) {
       throw Refusal.badRequest(what + ": " + BINARY_BYTES + " " + bytes + " is no count");
     }
     return new Input(
