@@ -231,6 +231,23 @@ class InferenceServerTest {
     wrong.add(new Wrong(400, "no input `imago`", post(right.replace("image", "imago"), picture)));
     wrong.add(new Wrong(400, "no output `score`", post(right.replace("scores", "score"), picture)));
     wrong.add(new Wrong(400, "is no count", post(right.replace(":12288", ":\"many\""), picture)));
+    wrong.add(new Wrong(400, "is no count", post(right.replace(":12288", ":12288.5"), picture)));
+    for (String path :
+        List.of(
+            "/a/b/small/infer",
+            "/v2/b/small/infer",
+            "/a/models/small/infer",
+            "//models/small/infer",
+            "/v2/versions/1/models/small/infer",
+            "/v2/models/versions/1/small/infer",
+            "/v2/models/small/infer/",
+            "/infer",
+            "/a")) {
+      String request = new String(post(right, picture), StandardCharsets.ISO_8859_1);
+      request = request.replaceFirst("/v2/models/small/infer", path);
+      wrong.add(
+          new Wrong(404, "there is nothing at", request.getBytes(StandardCharsets.ISO_8859_1)));
+    }
     wrong.add(new Wrong(404, "no model `other`", LoadClient.post("other", right, picture)));
     wrong.add(
         new Wrong(

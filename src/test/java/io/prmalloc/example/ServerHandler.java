@@ -21,6 +21,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 
 /**
  * One connection: reads a request, has it answered, reads the next.
@@ -38,6 +39,10 @@ final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
   // connection is closed.
 
   static final String HEADER_LENGTH = "Inference-Header-Content-Length";
+
+  /** Those that belong to no model. */
+  private static final Set<String> PAGES =
+      Set.of("metrics", "v2", "v2/health/live", "v2/health/ready");
 
   private final InferenceServer server;
   private final RequestTimeout timeout;
@@ -276,7 +281,7 @@ final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
   /** The model that is to be run, or null if the request is for something else. */
   private static String inferred(HttpRequest request) throws Refusal {
     String[] path = path(request);
-    if (path.length != 4 || !path[3].equals("infer")) {
+    if (!isModel(path) || path.length != 4 || !path[3].equals("infer")) {
       return null;
     }
     if (!request.method().equals(HttpMethod.POST)) {
@@ -287,18 +292,24 @@ final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
 
   /** The words of {@code /v2/models/NAME/infer}; a version is ignored, for there is one. */
   private static String[] path(HttpRequest request) {
-    String path = request.uri().replaceFirst("[?].*", "").replaceFirst("/versions/1(?=/|$)", "");
+    String path =
+        request
+            .uri()
+            .replaceFirst("[?].*", "")
+            .replaceFirst("^(/v2/models/[^/]+)/versions/1(?=/|$)", "$1");
     return path.replaceFirst("^/", "").split("/", -1);
   }
 
   private FullHttpResponse plain(ChannelHandlerContext context, HttpRequest request)
       throws Refusal {
+    String[] path = path(request);
+    if (!isPage(path)) {
+      throw new Refusal(HttpResponseStatus.NOT_FOUND, "there is nothing at " + request.uri());
+    }
     if (!request.method().equals(HttpMethod.GET)) {
       throw new Refusal(HttpResponseStatus.METHOD_NOT_ALLOWED, request.uri() + " takes GET only");
     }
-    String[] path = path(request);
-    String all = String.join("/", path);
-    return switch (all) {
+    return switch (String.join("/", path)) {
       case "metrics" ->
           response(
               HttpResponseStatus.OK,
@@ -307,21 +318,25 @@ final class ServerHandler extends SimpleChannelInboundHandler<HttpObject> {
       case "v2" -> json(context, HttpResponseStatus.OK, server.metadata());
       case "v2/health/live" -> health(context, "live", true);
       case "v2/health/ready" -> health(context, "ready", server.isReady());
-      default -> modelPage(context, path, request.uri());
+      default -> modelPage(context, path);
     };
   }
 
-  private FullHttpResponse modelPage(ChannelHandlerContext context, String[] path, String uri)
-      throws Refusal {
-    boolean isModel = path.length >= 3 && path[0].equals("v2") && path[1].equals("models");
-    if (isModel && path.length == 3) {
-      return json(context, HttpResponseStatus.OK, server.model(path[2]).metadata());
-    }
-    if (isModel && path.length == 4 && path[3].equals("ready")) {
-      server.model(path[2]);
-      return health(context, "ready", server.isReady());
-    }
-    throw new Refusal(HttpResponseStatus.NOT_FOUND, "there is nothing at " + uri);
+  private static boolean isModel(String[] path) {
+    return path.length >= 3 && path[0].equals("v2") && path[1].equals("models");
+  }
+
+  private static boolean isPage(String[] path) {
+    boolean isModelPage = path.length == 3 || (path.length == 4 && path[3].equals("ready"));
+    return PAGES.contains(String.join("/", path)) || (isModel(path) && isModelPage);
+  }
+
+  /** The metadata of a model, or whether it is ready. */
+  private FullHttpResponse modelPage(ChannelHandlerContext context, String[] path) throws Refusal {
+    ServedModel model = server.model(path[2]);
+    return path.length == 3
+        ? json(context, HttpResponseStatus.OK, model.metadata())
+        : health(context, "ready", server.isReady());
   }
 
   private static FullHttpResponse health(
