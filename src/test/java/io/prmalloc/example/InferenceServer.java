@@ -28,6 +28,8 @@ import io.netty.handler.timeout.WriteTimeoutHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.prmalloc.example.model.ModelFile;
 import io.prmalloc.example.model.SampleNetwork;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -71,6 +73,7 @@ public final class InferenceServer implements AutoCloseable {
    * @throws OrtException if a network cannot be loaded, or ONNX Runtime refuses the memory
    * @throws IllegalArgumentException if the shapes of a model from a file do not fit it; in all
    *     cases nothing is kept
+   * @throws UncheckedIOException if the port cannot be had; names it
    */
   public InferenceServer(ServerOptions options) throws OrtException {
     this.options = options;
@@ -94,9 +97,7 @@ public final class InferenceServer implements AutoCloseable {
         metrics.show(engine.ownPool(), "engine");
       }
       addModels();
-      InetSocketAddress address =
-          new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port());
-      this.listener = bootstrap().bind(address).syncUninterruptibly().channel();
+      this.listener = listen();
       serves = true;
     } finally {
       if (!serves) {
@@ -131,6 +132,17 @@ public final class InferenceServer implements AutoCloseable {
 
   private void add(String name, SampleNetwork network) throws OrtException {
     models.put(name, new ServedModel(name, network.toOnnx(), engine, memory.tensors()));
+  }
+
+  private Channel listen() {
+    InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port());
+    ChannelFuture bound = bootstrap().bind(address).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      String reason = "port " + options.port() + ": " + bound.cause().getMessage();
+      throw new UncheckedIOException(reason, new IOException(reason, bound.cause()));
+    }
+    return bound.channel();
   }
 
   private ServerBootstrap bootstrap() {

@@ -2,6 +2,7 @@ package io.prmalloc.example;
 
 import ai.onnxruntime.OrtException;
 import io.prmalloc.example.model.ModelFileOptions;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
@@ -89,7 +90,7 @@ public final class ServerMain implements Runnable {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new ServerMain()).setCaseInsensitiveEnumValuesAllowed(true);
+    return RunFailedException.commandLine(new ServerMain());
   }
 
   @Override
@@ -100,19 +101,36 @@ public final class ServerMain implements Runnable {
       System.out.printf(
           "serving at %s with %s, in the engine %s%n", server.address(), memory, engine);
       toEnd.await();
-    } catch (OrtException | InterruptedException e) {
+    } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
     System.out.println("nothing lost");
   }
 
-  private InferenceServer serve() throws OrtException {
+  private InferenceServer serve() {
     try {
-      return new InferenceServer(
+      ServerOptions options =
           new ServerOptions(
-              memory, engine, model.toModelFile(), port, workers, limits(), planStore));
+              memory, engine, model.toModelFile(), port, workers, limits(), planStore);
+      return serve(options);
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
+    }
+  }
+
+  private static InferenceServer serve(ServerOptions options) {
+    try {
+      return new InferenceServer(options);
+    } catch (UncheckedIOException e) {
+      throw new RunFailedException(RunFailedException.FAILED, e.getMessage(), e);
+    } catch (OrtException e) {
+      if (options.model() == null) {
+        throw new RunFailedException(RunFailedException.FAILED, e.getMessage(), e);
+      }
+      throw new RunFailedException(
+          RunFailedException.BAD_INPUT,
+          "model " + options.model().file() + ": " + e.getMessage(),
+          e);
     }
   }
 

@@ -10,10 +10,8 @@ import io.prmalloc.netty.PrmallocByteBufAllocator;
 import io.prmalloc.onnxruntime.TensorMemory;
 import io.prmalloc.pool.TensorPoolAllocator;
 import io.prmalloc.pool.TensorPoolBuilder;
-import io.prmalloc.redis.RedisPlanStore;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -42,16 +40,12 @@ final class ServerMemory implements AutoCloseable {
   /**
    * @param maxBufferedBytes the most bytes of all pieces of requests together
    * @param planStore where a pool's plans are shared, a directory or an address of Redis; or null
-   * @throws IllegalArgumentException if {@code planStore} is given and there is no pool
+   * @throws IllegalArgumentException if {@code planStore} is none of the two
    */
   ServerMemory(MemoryKind kind, long maxBufferedBytes, String planStore) {
     this.kind = kind;
     this.maxBufferedBytes = maxBufferedBytes;
-    if (planStore != null && kind != MemoryKind.POOL) {
-      throw new IllegalArgumentException(
-          "--plan-store " + planStore + " is given with --allocator " + kind + ", not POOL");
-    }
-    this.plans = planStore == null ? null : openPlanStore(planStore);
+    this.plans = planStore == null ? null : ServerOptions.openPlanStore(planStore);
     if (kind == MemoryKind.POOL) {
       TensorPoolBuilder builder = TensorPoolAllocator.builder();
       pool = (plans == null ? builder : builder.planStore(plans, MODEL)).build();
@@ -66,12 +60,6 @@ final class ServerMemory implements AutoCloseable {
               ? bytes -> new NettyPiece(netty.directBuffer((int) bytes))
               : bytes -> new DirectPiece(ByteBuffer.allocateDirect((int) bytes));
     }
-  }
-
-  private static PlanStore openPlanStore(String where) {
-    return where.startsWith("redis")
-        ? RedisPlanStore.at(where)
-        : PlanStore.directory(Path.of(where));
   }
 
   private record NettyPiece(ByteBuf buffer) implements TensorMemory.Piece {

@@ -1,6 +1,7 @@
 package io.prmalloc.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,8 +10,11 @@ import io.prmalloc.example.client.LoadMain;
 import io.prmalloc.example.model.SampleNetwork;
 import io.prmalloc.example.model.ShapeRange;
 import io.prmalloc.example.model.TensorBytes;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
@@ -103,6 +107,90 @@ class ServerOptionsTest {
         "--model=" + file,
         shape,
         "--allocators=pool,netty");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--workers=0, workers 0 is not from 1 to 1024",
+    "--workers=-1, workers -1 is not from 1 to 1024",
+    "--workers=2147483647, workers 2147483647 is not from 1 to 1024",
+    "--port=-1, port -1 is not from 0 to 65535",
+    "--port=65536, port 65536 is not from 0 to 65535",
+    "--max-connections=0, maxConnections 0 is under 1",
+    "--max-request=0, maxRequestBytes 0 is not from 1",
+    "--max-request=9223372036854775807, is not from 1",
+    "--max-buffered=-1, maxBufferedBytes -1 is under",
+    "--idle-timeout=0, idle timeout PT0S is not from 1 ms to 365 days",
+    "--head-timeout=9223372036854775807, head timeout PT2562047788015215H30M7S is not from 1 ms",
+    "--body-timeout=-9223372036854775808, is not from 1 ms",
+    "--answer-timeout=31536001, answer timeout PT8760H1S is not from 1 ms",
+  })
+  void shouldNameTheBoundThatAnOptionPasses(String option, String reason) throws IOException {
+    // On a port that is in use, so that a server that does start ends.
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = option.startsWith("--port") ? "--workers=1" : "--port=" + other.getLocalPort();
+      assertRefused(ServerMain.commandLine(), reason, port, option);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--requests=0, --requests 0 is not from 1",
+    "--rounds=0, --rounds 0 is not from 1 to 1000",
+    "--connections=0, --connections 0 is not from 1 to 256",
+    "--workers=0, --workers 0 is not from 1 to 1024",
+    "--small=-1, --small -1 is not from 0",
+    "--large=-1, --large -1 is not from 0",
+    "--seconds=0, --seconds 0 is not from 1 to 86400",
+    "--wrk=-1, --wrk -1 is not from 0 to 86400",
+  })
+  void shouldNameTheBoundThatAnOptionOfTheLoadPasses(String option, String reason) {
+    assertRefused(LoadMain.commandLine(), reason, option);
+  }
+
+  @Test
+  void shouldShowNoPasswordOfAPlanStore() {
+    String store = "redis://u:secret@h:1";
+    for (String[] arguments :
+        new String[][] {
+          {"--plan-store=" + store, "--allocator=netty"},
+          {"--plan-store=redis://u:secret@h:port"},
+          {"--plan-store=REDIS://u:{secret}@h:1"},
+          {"--plan-store=http://u:secret@h:1"},
+          {"--plan-store=redis:u:secret@h:1"},
+        }) {
+      StringWriter text = new StringWriter();
+      CommandLine command = ServerMain.commandLine().setErr(new PrintWriter(text));
+      assertEquals(CommandLine.ExitCode.USAGE, command.execute(arguments), text::toString);
+      assertFalse(text.toString().contains("secret"), text::toString);
+    }
+    ServerOptions options =
+        new ServerOptions(
+            MemoryKind.POOL, EngineMemory.OWN, null, 0, 1, ServerLimits.DEFAULT, store);
+    assertFalse(options.toString().contains("secret"), options::toString);
+  }
+
+  private static String oneLine(int exitCode, String... arguments) {
+    StringWriter text = new StringWriter();
+    CommandLine command = ServerMain.commandLine().setErr(new PrintWriter(text));
+    assertEquals(exitCode, command.execute(arguments), text::toString);
+    assertEquals(1, text.toString().lines().count(), text::toString);
+    return text.toString();
+  }
+
+  @Test
+  void shouldSayInOneLineWhyItDoesNotServe() throws IOException {
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int port = other.getLocalPort();
+      String inUse = oneLine(1, "--port=" + port);
+      assertTrue(inUse.startsWith("server: port " + port + ": "), inUse);
+    }
+    Path noModel = Files.writeString(directory.resolve("text.onnx"), "no model");
+    Path empty = Files.createFile(directory.resolve("empty.onnx"));
+    for (Path wrong : new Path[] {noModel, empty}) {
+      String none = oneLine(2, "--port=0", "--model=" + wrong, "--shape=image=1..4x3x32x32");
+      assertTrue(none.startsWith("server: model " + wrong + ": "), none);
+    }
   }
 
   @ParameterizedTest

@@ -16,6 +16,11 @@ import java.time.Duration;
  */
 public record ServerTimeouts(Duration idle, Duration head, Duration body, Duration answer) {
 
+  private static final Duration LEAST = Duration.ofMillis(1);
+
+  /** Far more than anybody waits; its nanoseconds are a long. */
+  private static final Duration MOST = Duration.ofDays(365);
+
   /** 60 s, 10 s, 60 s, 60 s. */
   public static final ServerTimeouts DEFAULT =
       new ServerTimeouts(
@@ -25,7 +30,7 @@ public record ServerTimeouts(Duration idle, Duration head, Duration body, Durati
           Duration.ofSeconds(60));
 
   /**
-   * @throws IllegalArgumentException if one is under a millisecond
+   * @throws IllegalArgumentException if one is under a millisecond, or over 365 days
    */
   public ServerTimeouts {
     check("idle", idle);
@@ -35,8 +40,9 @@ public record ServerTimeouts(Duration idle, Duration head, Duration body, Durati
   }
 
   private static void check(String name, Duration timeout) {
-    if (timeout.toMillis() < 1) {
-      throw new IllegalArgumentException(name + " timeout " + timeout + " is under 1 ms");
+    if (timeout.compareTo(LEAST) < 0 || timeout.compareTo(MOST) > 0) {
+      throw new IllegalArgumentException(
+          name + " timeout " + timeout + " is not from 1 ms to 365 days");
     }
   }
 }

@@ -1,17 +1,25 @@
 package io.prmalloc.example.client;
 
 import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.RunFailedException;
+import io.prmalloc.example.ServerOptions;
+import io.prmalloc.example.model.OptionBounds;
 import io.prmalloc.example.model.SampleNetwork;
+import io.prmalloc.kept.PlanStore;
 import io.prmalloc.redis.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Runs three replicas of the server that share plans. The first one learns; the others are started
@@ -31,12 +39,15 @@ public final class FleetMain implements Runnable {
       "prmalloc_plan_store_total{pool=\"server\",result=\"unavailable\"}";
   private static final String TAKEN = "prmalloc_plan_store_total{pool=\"server\",result=\"taken\"}";
   private static final int REPLICAS = 3;
+  private static final int MAX_REQUESTS = 1_000_000_000;
+
+  @Spec private CommandSpec spec;
 
   @Option(
       names = "--plan-store",
       paramLabel = "STORE",
       description =
-          "a directory, or redis://HOST:PORT; default a redis-server that is started for this, where"
+          "a directory, which is made, or redis://HOST:PORT; default a redis-server that is started for this, where"
               + " it is installed, else a new directory")
   private String planStore;
 
@@ -73,11 +84,12 @@ public final class FleetMain implements Runnable {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new FleetMain());
+    return RunFailedException.commandLine(new FleetMain());
   }
 
   @Override
   public void run() {
+    check();
     try {
       if (planStore != null) {
         run(planStore);
@@ -89,11 +101,38 @@ public final class FleetMain implements Runnable {
         run(Files.createTempDirectory("prmalloc-plans").toString());
       }
     } catch (IOException e) {
-      throw new IllegalStateException(e);
+      throw new RunFailedException(RunFailedException.FAILED, e.getMessage(), e);
+    }
+  }
+
+  private void check() {
+    try {
+      OptionBounds.check("--requests", requests, 1, MAX_REQUESTS);
+      OptionBounds.check("--start-step", startStep, 1, MAX_REQUESTS);
+      if (planStore != null) {
+        ServerOptions.openPlanStore(planStore).close();
+      }
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
+    }
+  }
+
+  /** A store waits for its directory to be mounted; here there is nobody who would do that. */
+  private static void makeDirectory(String store) {
+    try {
+      if (!ServerOptions.isAddress(store)) {
+        Files.createDirectories(Path.of(store));
+      }
+    } catch (IOException e) {
+      throw new RunFailedException(
+          RunFailedException.BAD_INPUT,
+          "--plan-store " + store + " is no directory, and none can be made: " + e,
+          e);
     }
   }
 
   private void run(String store) throws IOException {
+    makeDirectory(store);
     // The first one stays, as it would: the others are added to it.
     try (ServerProcess first = start(store)) {
       replicas.add(measure(first, true));
@@ -132,8 +171,10 @@ public final class FleetMain implements Runnable {
         double millis = (System.nanoTime() - start) / 1e6;
         now = server.metrics();
         if (now.get(UNAVAILABLE) > 0) {
-          throw new IllegalStateException(
-              "the plan store is not available; the server's log above says why");
+          throw new RunFailedException(
+              RunFailedException.FAILED,
+              "the plan store is not available; the server's log above says why",
+              null);
         }
         if (firstHit == 0 && now.get(HITS) > 0) {
           firstHit = sent;
@@ -156,10 +197,15 @@ public final class FleetMain implements Runnable {
   }
 
   private void print(String store) {
+    // As the store shows itself, which is without a password.
+    String shown;
+    try (PlanStore opened = ServerOptions.openPlanStore(store)) {
+      shown = opened.toString();
+    }
     System.out.printf(
         Locale.ROOT,
         "plans shared by %s%n%-8s %14s %16s %10s %8s %10s %8s%n",
-        store,
+        shown,
         "replica",
         "first hit at",
         "ms to first hit",

@@ -1,9 +1,14 @@
 package io.prmalloc.example.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.example.client.FleetMain.Replica;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -29,7 +34,9 @@ class FleetTest {
 
   @Test
   void shouldHitFromTheFirstRequestWhenPlansAreInADirectory(@TempDir Path plans) {
-    shouldHitFromTheFirstRequest("--plan-store=" + plans, "--requests=5", "--start-step=5");
+    // Which need not be there.
+    Path made = plans.resolve("made/here");
+    shouldHitFromTheFirstRequest("--plan-store=" + made, "--requests=5", "--start-step=5");
   }
 
   @Test
@@ -44,15 +51,30 @@ class FleetTest {
     }
   }
 
+  private static String failure(int exitCode, String store) {
+    StringWriter text = new StringWriter();
+    CommandLine fleet = FleetMain.commandLine().setErr(new PrintWriter(text));
+    assertEquals(exitCode, fleet.execute("--plan-store=" + store), text::toString);
+    assertFalse(text.toString().contains("secret"), text::toString);
+    return text.toString();
+  }
+
   @Test
-  void shouldEndWhenTheStoreIsNotThere(@TempDir Path directory) {
-    CommandLine fleet = FleetMain.commandLine();
-    fleet.setExecutionExceptionHandler(
-        (e, command, result) -> {
-          assertTrue(e.getMessage().startsWith("the plan store is not available"), e::toString);
-          return 3;
-        });
-    assertEquals(3, fleet.execute("--plan-store=" + directory.resolve("absent")));
+  void shouldSayInOneLineThatTheStoreIsNotThere(@TempDir Path directory) throws IOException {
+    String away = failure(1, "redis://u:secret@127.0.0.1:1");
+    assertTrue(away.startsWith("fleet: the plan store is not available"), away);
+    assertEquals(1, away.lines().count(), away);
+    Path file = Files.createFile(directory.resolve("file"));
+    String noDirectory = failure(2, file.toString());
+    assertTrue(noDirectory.startsWith("fleet: --plan-store " + file + " is no dir"), noDirectory);
+    assertEquals(1, noDirectory.lines().count(), noDirectory);
+  }
+
+  @Test
+  void shouldShowNoPasswordWhenTheStoreIsNone() {
+    assertTrue(failure(2, "redis://u:se cret@h:1").startsWith("uri is not one"));
+    assertTrue(failure(2, "redis://u:secret@h:99999").startsWith("uri redis://***@h:99999 is no"));
+    assertTrue(failure(2, "REDIS-SENTINEL://u:secret@h:x").startsWith("uri has a port"));
   }
 
   /** In Redis, where that is installed. */

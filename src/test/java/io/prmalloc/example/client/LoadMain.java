@@ -2,10 +2,14 @@ package io.prmalloc.example.client;
 
 import io.prmalloc.example.EngineMemory;
 import io.prmalloc.example.MemoryKind;
+import io.prmalloc.example.RunFailedException;
+import io.prmalloc.example.ServerLimits;
+import io.prmalloc.example.ServerOptions;
 import io.prmalloc.example.client.LoadRun.Load;
 import io.prmalloc.example.client.LoadRun.Traffic;
 import io.prmalloc.example.model.ModelFile;
 import io.prmalloc.example.model.ModelFileOptions;
+import io.prmalloc.example.model.OptionBounds;
 import io.prmalloc.example.model.SampleNetwork;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -33,6 +37,12 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Puts load on the example server and prints what it does with it.")
 public final class LoadMain implements Runnable {
+
+  private static final long MAX_REQUESTS = 1_000_000_000_000L;
+  private static final int MAX_ROUNDS = 1_000;
+
+  /** A day. */
+  private static final long MAX_SECONDS = 86_400;
 
   @Spec private CommandSpec spec;
 
@@ -103,7 +113,7 @@ public final class LoadMain implements Runnable {
   }
 
   public static CommandLine commandLine() {
-    return new CommandLine(new LoadMain()).setCaseInsensitiveEnumValuesAllowed(true);
+    return RunFailedException.commandLine(new LoadMain());
   }
 
   @Override
@@ -116,7 +126,7 @@ public final class LoadMain implements Runnable {
         compareEngineMemories(model);
       }
     } catch (IOException e) {
-      throw new IllegalStateException(e);
+      throw new RunFailedException(RunFailedException.FAILED, e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
@@ -136,6 +146,7 @@ public final class LoadMain implements Runnable {
   /** What the options say, once they are known to be right. */
   private ModelFile model() {
     try {
+      checkBounds();
       ModelFile model = modelOptions.toModelFile();
       if (model == null && engines != null) {
         throw new IllegalArgumentException(
@@ -149,6 +160,17 @@ public final class LoadMain implements Runnable {
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
     }
+  }
+
+  private void checkBounds() {
+    OptionBounds.check("--requests", requests, 1, MAX_REQUESTS);
+    OptionBounds.check("--rounds", rounds, 1, MAX_ROUNDS);
+    OptionBounds.check("--connections", connections, 1, ServerLimits.DEFAULT.maxConnections());
+    OptionBounds.check("--workers", workers, 1, ServerOptions.MAX_WORKERS);
+    OptionBounds.check("--small", small, 0, MAX_REQUESTS);
+    OptionBounds.check("--large", large, 0, MAX_REQUESTS);
+    OptionBounds.check("--seconds", seconds, 1, MAX_SECONDS);
+    OptionBounds.check("--wrk", wrkSeconds, 0, MAX_SECONDS);
   }
 
   private static String name(Enum<?> memory) {
