@@ -30,7 +30,12 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Settings of a {@link TensorPoolAllocator}. Threading: not safe. */
+/**
+ * Settings of a {@link TensorPoolAllocator}. A time of more than a hundred years is taken for a
+ * hundred.
+ *
+ * <p>Threading: not safe.
+ */
 public final class TensorPoolBuilder {
 
   private static final Logger LOGGER = System.getLogger(TensorPoolBuilder.class.getName());
