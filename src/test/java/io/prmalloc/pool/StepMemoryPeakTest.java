@@ -118,7 +118,7 @@ class StepMemoryPeakTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void shouldGiveTheHeapBackWhenTheStepEndsThatBeganBeforeThePlan(boolean mapped) {
+  void shouldGiveTheHeapBackThatStepsHadBeforeThePlan(boolean mapped) {
     open(mapped);
     learn();
     ScopedMemoryCollector unplanned = pool.collect();
@@ -131,8 +131,14 @@ class StepMemoryPeakTest {
     assertTrue(source.bytesReserved() > arenaBytes, "the step had memory of the heap");
     assertEquals(1, tasks.size(), "no user waits for it");
     plan();
-    assertEquals(arenaBytes, source.bytesReserved());
     assertEquals(0, pool.stepStats().plannedSteps());
+    // Steps of other kinds had time to show what they need.
+    for (int i = 1; i < 32; i++) {
+      assertTrue(source.bytesReserved() > arenaBytes);
+      step(MIB, MIB);
+      plan();
+    }
+    assertEquals(arenaBytes, source.bytesReserved());
   }
 
   @Test
