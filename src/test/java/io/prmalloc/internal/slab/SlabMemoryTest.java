@@ -3,6 +3,7 @@ package io.prmalloc.internal.slab;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
@@ -18,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -114,7 +116,7 @@ class SlabMemoryTest {
             new AddressDirectory(),
             gate,
             () -> {});
-    ExecutorService other = Executors.newFixedThreadPool(2);
+    ExecutorService other = Executors.newSingleThreadExecutor();
     try {
       giveBack(small.allocateSlowly(BYTES, 64));
       Future<Long> trimmed =
@@ -130,10 +132,15 @@ class SlabMemoryTest {
       assertEquals(1, small.slabs());
       assertFalse(trimmed.isDone());
       // A request that would be refused waits for that memory.
-      Future<Boolean> waited = other.submit(gate::awaitMoves);
-      assertFalse(waited.isDone());
+      AtomicBoolean waited = new AtomicBoolean();
+      Thread refused = new Thread(() -> waited.set(gate.awaitMoves()));
+      refused.start();
+      while (refused.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
       goOn.countDown();
-      assertEquals(true, waited.get());
+      refused.join();
+      assertTrue(waited.get());
       assertEquals(32L * 1024, trimmed.get());
     } finally {
       goOn.countDown();
