@@ -795,8 +795,12 @@ public final class LiveHeap implements Retirable {
     return releaseEmpty(region -> region.lastMark - mark < 0, shards);
   }
 
-  /** Whether pages of memory that is free can go back to the system while its region stays. */
-  public boolean canPurge() {
+  /** Whether {@link #purgeFree} gives pages back: if not, only regions can go. */
+  public boolean purgesFree() {
+    return isWorthPurging() && canPurge();
+  }
+
+  private boolean canPurge() {
     return !cannotPurge && OperatingSystem.callsNativeSilently();
   }
 

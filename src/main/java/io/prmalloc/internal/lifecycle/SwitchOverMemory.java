@@ -6,11 +6,11 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.Arena;
 import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.os.OperatingSystem;
-import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.lifetime.LifetimePlan;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -97,7 +97,7 @@ public final class SwitchOverMemory {
    * @param maxOversize as in {@link BinTable#build}
    */
   public BinTable prepare(LifetimePlan plan, int[] blocks, double maxOversize) {
-    if (!outside.canPurge() && outside.liveBlocks() == 0) {
+    if (outside.liveBlocks() == 0 && !outside.purgesFree()) {
       outside.releaseUnused();
     }
     trimOutside();
