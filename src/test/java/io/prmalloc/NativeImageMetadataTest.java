@@ -46,7 +46,17 @@ class NativeImageMetadataTest {
               + "|io\\.prmalloc\\..*\\$\\d+");
 
   private static final Map<String, Class<?>> PRIMITIVES =
-      Map.of("int", int.class, "long", long.class, "void", void.class, "boolean", boolean.class);
+      Map.of(
+          "int",
+          int.class,
+          "long",
+          long.class,
+          "void",
+          void.class,
+          "boolean",
+          boolean.class,
+          "byte",
+          byte.class);
 
   /** Look-ups of classes, of members, and of methods by handles. */
   private static final Pattern TYPE = Pattern.compile("Class\\.forName\\(\\s*\"([^\"]+)\"");

@@ -28,6 +28,8 @@ final class EarlyInitialization {
     "internal.block.Block",
     "internal.block.HeaderDescriptor",
     "internal.block.Observation",
+    "internal.block.Requests",
+    "internal.block.SpinLock",
     "internal.block.Stripes",
     "internal.block.TolerantObserver",
     "internal.freelist.FreeIndex",

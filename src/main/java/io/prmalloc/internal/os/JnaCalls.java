@@ -38,8 +38,6 @@ final class JnaCalls implements NativeCalls {
   private static final int MAP_SHARED_FIXED = 0x11;
   private static final int MFD_CLOEXEC = 1;
 
-  private static final byte[] MEMORY_FILE = cString("prmalloc");
-
   /**
    * Binds a class's native methods to the functions of the process itself, and not of "libc" by
    * name, so that a preloaded malloc is the one we ask.
@@ -174,7 +172,8 @@ final class JnaCalls implements NativeCalls {
 
   @Override
   public int memoryFile(long lengthBytes) {
-    int file = MemoryFiles.AVAILABLE ? MemoryFiles.memfd_create(MEMORY_FILE, MFD_CLOEXEC) : -1;
+    int file =
+        MemoryFiles.AVAILABLE ? MemoryFiles.memfd_create(cString("prmalloc"), MFD_CLOEXEC) : -1;
     return withLength(file < 0 ? temporaryFile() : file, lengthBytes);
   }
 
