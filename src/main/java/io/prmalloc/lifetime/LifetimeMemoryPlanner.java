@@ -1,9 +1,9 @@
 package io.prmalloc.lifetime;
 
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
 import io.prmalloc.internal.lifecycle.PlanListener;
-import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;

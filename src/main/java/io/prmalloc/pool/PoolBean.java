@@ -2,7 +2,7 @@ package io.prmalloc.pool;
 
 import static java.util.Map.entry;
 
-import io.prmalloc.internal.os.SafeLog;
+import io.prmalloc.internal.block.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;

@@ -1,7 +1,7 @@
 package io.prmalloc.recording;
 
 import io.prmalloc.internal.block.NoInline;
-import io.prmalloc.internal.os.SafeLog;
+import io.prmalloc.internal.block.SafeLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;

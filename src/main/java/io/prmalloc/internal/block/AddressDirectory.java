@@ -1,7 +1,6 @@
 package io.prmalloc.internal.block;
 
 import io.prmalloc.MemoryRegion;
-import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;

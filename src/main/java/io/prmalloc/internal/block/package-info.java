@@ -22,7 +22,8 @@
  *   <li>{@code Stripes} (threads divided into a few groups), {@code SpinLock} (how a lock is taken
  *       that is held for a moment), {@code NoInline} (why handles cost no heap), {@code PoolCounts}
  *       (sums over blocks), {@code Retirable} (a part of a pool that can be closed if nothing of it
- *       is in use), {@code Failures} (several actions that must all run).
+ *       is in use), {@code Failures} (several actions that must all run), {@code SafeLog} (a log
+ *       that does no harm).
  * </ol>
  *
  * <p>Invariants: of several threads that claim a block one gets it. Of two concurrent closes one

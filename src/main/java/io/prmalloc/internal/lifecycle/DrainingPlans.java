@@ -2,8 +2,8 @@ package io.prmalloc.internal.lifecycle;
 
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.freelist.PooledBlock;
-import io.prmalloc.internal.os.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;

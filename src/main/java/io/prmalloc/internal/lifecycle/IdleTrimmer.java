@@ -1,6 +1,6 @@
 package io.prmalloc.internal.lifecycle;
 
-import io.prmalloc.internal.os.SafeLog;
+import io.prmalloc.internal.block.SafeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;

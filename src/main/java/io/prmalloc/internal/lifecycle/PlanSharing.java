@@ -1,7 +1,7 @@
 package io.prmalloc.internal.lifecycle;
 
 import io.prmalloc.OutOfNativeMemoryException;
-import io.prmalloc.internal.os.SafeLog;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.kept.KeptPlan;
 import io.prmalloc.kept.PlanFormatException;
 import io.prmalloc.kept.PlanStore;

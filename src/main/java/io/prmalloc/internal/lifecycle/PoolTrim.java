@@ -1,10 +1,10 @@
 package io.prmalloc.internal.lifecycle;
 
 import io.prmalloc.internal.arena.BinTable;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.extent.LiveHeap;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.os.OperatingSystem;
-import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.internal.slab.SmallBlocks;
 import io.prmalloc.internal.steps.PlannedSteps;
 import java.lang.System.Logger;

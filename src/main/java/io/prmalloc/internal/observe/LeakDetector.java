@@ -1,9 +1,9 @@
 package io.prmalloc.internal.observe;
 
 import io.prmalloc.internal.block.PoolObserver;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.jfr.FlightEvents;
-import io.prmalloc.internal.os.SafeLog;
 import io.prmalloc.pool.Leak;
 import io.prmalloc.pool.Leak.Reason;
 import io.prmalloc.pool.LeakDetection;

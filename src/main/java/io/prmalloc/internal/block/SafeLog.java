@@ -1,4 +1,4 @@
-package io.prmalloc.internal.os;
+package io.prmalloc.internal.block;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
