@@ -137,9 +137,10 @@ class RedisAddressTest {
 
   @Test
   void shouldNameThePlaceWhereAnAddressIsNone() {
-    assertEquals(
-        "uri is not one: Illegal character in authority at index 8",
-        refused("redis://u:se cret@h:1").getMessage());
+    // Which index that is depends on the JDK.
+    String message = refused("redis://u:se cret@h:1").getMessage();
+    assertTrue(
+        message.matches("uri is not one: Illegal character in authority at index (8|12)"), message);
     assertEquals(
         "uri redis://***@h:99999 is no address of a Redis, as redis://user:password@host:6379/0 is",
         refused("redis://u:secret@h:99999").getMessage());
