@@ -595,7 +595,7 @@ class PlannedStepsArenasTest {
                         })))
             .executor(tasks::add)
             .stepPlanningTime(Duration.ZERO)
-            .stepArenaIdle(Duration.ofMillis(500))
+            .stepArenaIdle(Duration.ofMillis(1500))
             .build();
     steps(KeyedSteps.REPEATS);
     do {
