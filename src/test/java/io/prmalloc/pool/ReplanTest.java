@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
+import io.prmalloc.BrokenLog;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
+import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.os.AgronaAccess;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.util.ArrayDeque;
@@ -22,6 +24,7 @@ import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -222,7 +225,7 @@ class ReplanTest {
                         (region, index, bytes) -> {
                           if (Thread.currentThread() == trimmer.get()) {
                             trims.countDown();
-                            await(goOn);
+                            Threads.await(goOn);
                           }
                         })))
             .startStatisticStep(0)
@@ -252,12 +255,51 @@ class ReplanTest {
     assertEquals(1, pool.poolStats().replans());
   }
 
-  private static void await(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+  /** Neither can be logged nor be put into words. */
+  private static final class Unspeakable extends Error {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw new IllegalStateException("no heap for the words");
     }
+  }
+
+  @Test
+  void shouldReplanLaterWhenTheExecutorRefusesAndNothingCanBeSaidOfIt() {
+    pool.close();
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    AtomicBoolean refuses = new AtomicBoolean();
+    pool =
+        TensorPoolAllocator.builder()
+            .subAllocator(source)
+            .startStatisticStep(0)
+            .maxOversize(1)
+            .executor(
+                task -> {
+                  if (refuses.get()) {
+                    throw new Unspeakable();
+                  }
+                  tasks.add(task);
+                })
+            .build();
+    while (!pool.isPooling()) {
+      step(SMALL_BATCH);
+      runAll(tasks);
+    }
+    refuses.set(true);
+    try (BrokenLog broken = new BrokenLog(Replanner.class)) {
+      for (int i = 0; i < STEPS; i++) {
+        step(LARGE_BATCH);
+      }
+    }
+    assertTrue(pool.snapshot().learningFailures() > 0);
+    refuses.set(false);
+    for (int i = 0; i < 4 * STEPS; i++) {
+      step(LARGE_BATCH);
+      runAll(tasks);
+    }
+    assertEquals(1, pool.poolStats().replans());
   }
 
   private static void runAll(Queue<Runnable> tasks) {

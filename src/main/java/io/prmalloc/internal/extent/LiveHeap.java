@@ -11,6 +11,7 @@ import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.block.Stripes;
 import io.prmalloc.internal.extent.HeapShard.Region;
 import io.prmalloc.internal.extent.HeapShard.Request;
@@ -83,7 +84,7 @@ public final class LiveHeap implements Retirable {
   // A request that is larger than a region, and every one where guard pages are wanted, has a
   // region of its own.
 
-  private static final Logger LOGGER = System.getLogger(LiveHeap.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(LiveHeap.class);
 
   private static final int PAGE_BYTES = ExtentMap.PAGE_BYTES;
   private static final int PAGE_SHIFT = Integer.numberOfTrailingZeros(PAGE_BYTES);
@@ -543,7 +544,7 @@ public final class LiveHeap implements Retirable {
     } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
       // Native calls are not available, or the memory is locked and is to stay resident.
       cannotPurge = true;
-      LOGGER.log(Level.DEBUG, "free memory of the heap stays resident", refused);
+      SafeLog.log(LOGGER, Level.DEBUG, "free memory of the heap stays resident", refused);
       return false;
     }
   }

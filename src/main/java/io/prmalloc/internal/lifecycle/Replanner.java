@@ -2,6 +2,7 @@ package io.prmalloc.internal.lifecycle;
 
 import io.prmalloc.internal.arena.BinTable;
 import io.prmalloc.internal.block.PoolCounts;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.observe.ObserverRegistry;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -63,7 +64,7 @@ public final class Replanner {
     boolean next(LifetimePlan plan, double mostBytes);
   }
 
-  private static final Logger LOGGER = System.getLogger(Replanner.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(Replanner.class);
   private static final int MAX_PATIENCE = 1 << 16;
 
   private final ObserverRegistry watch;
@@ -170,8 +171,14 @@ public final class Replanner {
 
   /** The request that noticed the change, or the caller that asked, must not fail for it. */
   private void failToStart(Throwable failure, long shrinkFrom) {
-    LOGGER.log(Level.WARNING, "statistics cannot be collected anew", failure);
-    fail("statistics cannot be collected anew: " + failure, shrinkFrom > 0);
+    String reason = "statistics cannot be collected anew";
+    SafeLog.log(LOGGER, Level.WARNING, reason, failure);
+    try {
+      reason += ": " + failure;
+    } catch (Throwable unsaid) {
+      // It fails without saying more.
+    }
+    fail(reason, shrinkFrom > 0);
   }
 
   private void observe(long shrinkFrom) {

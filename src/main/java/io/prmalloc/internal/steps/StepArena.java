@@ -8,6 +8,7 @@ import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.block.StepMemory;
 import io.prmalloc.internal.extent.SourceBesideHeap;
 import io.prmalloc.internal.os.OperatingSystem;
@@ -70,7 +71,7 @@ public final class StepArena extends StepMemory implements Retirable {
   // instance because the step was a different one, later steps do not wait for its pages
   // repeatedly.
 
-  private static final Logger LOGGER = System.getLogger(StepArena.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(StepArena.class);
 
   /** For a smaller arena no native library is loaded, unless sizes vary. */
   private static final long MIN_DISCARDED_BYTES = 32L << 20;
@@ -253,7 +254,7 @@ public final class StepArena extends StepMemory implements Retirable {
       region.discard(from, to - from);
     } catch (IllegalStateException | UnsupportedOperationException | OutOfMemoryError refused) {
       // A cause is locked memory, which is to stay resident.
-      LOGGER.log(Level.DEBUG, "the arena of a step stays in memory", refused);
+      SafeLog.log(LOGGER, Level.DEBUG, "the arena of a step stays in memory", refused);
     }
   }
 
