@@ -3,6 +3,7 @@ package io.prmalloc.internal.steps;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.internal.block.PoolCounts;
 import io.prmalloc.internal.block.Retirable;
+import io.prmalloc.internal.block.SafeLog;
 import io.prmalloc.internal.extent.Backoff;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
@@ -51,7 +52,7 @@ public final class StepSequence implements Retirable {
   // old.
   // Memory is freed on the executor too, and not under the lock, so that no step waits for it.
 
-  private static final Logger LOGGER = System.getLogger(StepSequence.class.getName());
+  private static final Logger LOGGER = SafeLog.logger(StepSequence.class);
 
   /** Steps of one structure have at most so many times the load of the larger one together. */
   public static final double SAME = 1.1;
@@ -357,7 +358,7 @@ public final class StepSequence implements Retirable {
       moves = true;
       first = reserve(made);
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
-      LOGGER.log(Level.WARNING, "no memory for a planned step, going on without", e);
+      SafeLog.log(LOGGER, Level.WARNING, "no memory for a planned step, going on without", e);
     } finally {
       try {
         planned(made, first);
@@ -438,8 +439,8 @@ public final class StepSequence implements Retirable {
     arenas = serving;
     outcomes = 0;
     largest = null;
-    stepsToTrim = TRIM_STEPS;
     heapMark = owner.markOutside();
+    stepsToTrim = TRIM_STEPS;
     noteTrouble();
     FlightEvents.planMade(PlanKind.STEP, made.offsets().totalBytes(), made.blocks());
     owner.notePlan();
@@ -518,7 +519,7 @@ public final class StepSequence implements Retirable {
       exchange(made);
       release();
     } catch (OutOfNativeMemoryException | IllegalStateException e) {
-      LOGGER.log(Level.DEBUG, "no memory for a better plan of a step", e);
+      SafeLog.log(LOGGER, Level.DEBUG, "no memory for a better plan of a step", e);
     }
   }
 
@@ -604,7 +605,7 @@ public final class StepSequence implements Retirable {
       made = reserve(wanted);
     } catch (OutOfNativeMemoryException e) {
       backoff.refused();
-      LOGGER.log(Level.DEBUG, "no memory for one more planned step", e);
+      SafeLog.log(LOGGER, Level.DEBUG, "no memory for one more planned step", e);
     } finally {
       try {
         added(wanted, made);
@@ -789,11 +790,12 @@ public final class StepSequence implements Retirable {
    */
   void trimIfDue() {
     if (stepsToTrim > 0) {
+      int mark = heapMark;
       int left = countDownToTrim();
       if (left == TRIM_STEPS - 1) {
         owner.later(owner::purgeOutside);
       } else if (left == 0) {
-        owner.later(() -> owner.releaseOutside(heapMark));
+        owner.later(() -> owner.releaseOutside(mark));
       }
     }
   }
