@@ -1,8 +1,10 @@
-package io.prmalloc.pool;
+package io.prmalloc.pool.process;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.pool.TensorPoolAllocator;
+import io.prmalloc.pool.TensorPoolBuilder;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package io.prmalloc.pool;
+package io.prmalloc.pool.race;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.Allocation;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.pool.StepStats;
+import io.prmalloc.pool.TensorPoolAllocator;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;

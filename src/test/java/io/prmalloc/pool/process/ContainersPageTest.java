@@ -1,10 +1,11 @@
-package io.prmalloc.pool;
+package io.prmalloc.pool.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.os.ChildJvm;
+import io.prmalloc.pool.TensorPoolAllocator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
