@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
@@ -13,6 +14,7 @@ import com.tngtech.archunit.lang.ArchRule;
  * every library that is loaded later. If a malloc library defines operators new and delete, that
  * breaks an inference engine in the same process, at the latest when the JVM ends.
  */
+@ArchTag("jdk-independent")
 @AnalyzeClasses(packages = "io.prmalloc")
 class NativeLibrariesTest {
 

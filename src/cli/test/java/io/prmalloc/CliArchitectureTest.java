@@ -11,6 +11,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
@@ -20,6 +21,7 @@ import java.util.regex.Pattern;
  * Checks the dependencies between the packages of the command line, from them into the library, and
  * what each may use from outside. Dependencies within the library are checked by its own test.
  */
+@ArchTag("jdk-independent")
 @AnalyzeClasses(
     packages = "io.prmalloc",
     importOptions = {DoNotIncludeTests.class, CliArchitectureTest.DoNotIncludeTestJars.class})

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.prmalloc.internal.lifecycle.ReplanSettings;
 import io.prmalloc.pool.ReplanSimulation.Cost;
 import io.prmalloc.pool.ReplanSimulation.Traffic;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The result of the default settings on traffic that changes; the whole table is on the page {@code
  * docs/planned-steps.md}.
  */
+@Tag("jdk-independent")
 class ReplanSimulationTest {
 
   private static Cost run(Traffic traffic) {

@@ -16,12 +16,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models and graphs as the input of every command. */
+@Tag("jdk-independent")
 class GraphInputsTest {
 
   private static final long MOBILENET_V2_BYTES = 1_505_280;

@@ -11,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The code and commands on the page {@code docs/planners.md}, and the output that it shows. */
+@Tag("jdk-independent")
 class PlannersGuideTest {
 
   private static final String IMPORTS =

@@ -9,12 +9,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The output of {@code replay} about plans. */
+@Tag("jdk-independent")
 class ReplayPlansTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

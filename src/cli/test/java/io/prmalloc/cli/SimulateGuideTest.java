@@ -10,10 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands on the page {@code docs/simulate.md}, and the output that it shows. */
+@Tag("jdk-independent")
 class SimulateGuideTest {
 
   @TempDir private Path directory;

@@ -19,8 +19,10 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("jdk-independent")
 class GraphModelTest {
 
   /** Tensors of these sizes; node i reads tensor i and writes tensor i + 1, and calls. */

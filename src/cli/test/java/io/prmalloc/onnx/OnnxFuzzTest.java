@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
  * <p>A long run: {@code mvn test -pl src/cli -am -Dtest=OnnxFuzzTest
  * -Dsurefire.failIfNoSpecifiedTests=false -Dprmalloc.fuzz.inputs=5000000}.
  */
+@Tag("jdk-independent")
 class OnnxFuzzTest {
 
   private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 4_000);

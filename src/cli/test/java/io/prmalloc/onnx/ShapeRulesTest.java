@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The rules for shapes, by examples. Elsewhere the same rules are compared with ONNX's own
  * inference on the models of its test suite, and with ONNX Runtime's memory on real models.
  */
+@Tag("jdk-independent")
 class ShapeRulesTest {
 
   /** Inputs are shapes, or a list of numbers in brackets; - is absent, * is of unknown shape. */

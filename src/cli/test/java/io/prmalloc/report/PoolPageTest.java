@@ -14,9 +14,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("jdk-independent")
 class PoolPageTest {
 
   private static final String SCRIPT = "<script type=\"application/json\" id=\"data\">";

@@ -14,9 +14,11 @@ import java.nio.file.Path;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("jdk-independent")
 class SwapPageTest {
 
   @TempDir private Path directory;

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
  * <p>A long run: {@code mvn test -pl src/cli -am -Dtest=TfliteFuzzTest
  * -Dsurefire.failIfNoSpecifiedTests=false -Dprmalloc.fuzz.inputs=50000000}.
  */
+@Tag("jdk-independent")
 class TfliteFuzzTest {
 
   private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 15_000);

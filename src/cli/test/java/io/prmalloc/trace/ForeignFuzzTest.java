@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * <p>A long run: {@code mvn test -pl src/cli -am -Dtest=ForeignFuzzTest
  * -Dsurefire.failIfNoSpecifiedTests=false -Dprmalloc.fuzz.inputs=50000000}.
  */
+@Tag("jdk-independent")
 class ForeignFuzzTest {
 
   private static final int INPUTS = Integer.getInteger("prmalloc.fuzz.inputs", 20_000) / 50;

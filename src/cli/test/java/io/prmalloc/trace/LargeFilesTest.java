@@ -14,10 +14,12 @@ import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files are read piece by piece: a JVM of 64 MiB reads files that are larger than its heap. */
+@Tag("jdk-independent")
 class LargeFilesTest {
 
   private static final int CHUNK_BYTES = 64 * 1024;

@@ -22,8 +22,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("jdk-independent")
 class GreedyBySizeOffsetsTest {
 
   /** The rule word by word: every tensor walks over every placed one. */

@@ -18,11 +18,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("jdk-independent")
 class ExactPlannerTest {
 
   private static final ExactOptions ONE_THREAD = ExactOptions.DEFAULTS.withThreads(1);

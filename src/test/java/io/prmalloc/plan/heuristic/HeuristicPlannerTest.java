@@ -13,8 +13,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("jdk-independent")
 class HeuristicPlannerTest {
 
   /** Few sizes and short times, so that gaps of equal length and equal starts are common. */

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The search for an order on the profile of a model. The library's own test has the cases that need
  * no file.
  */
+@Tag("jdk-independent")
 class OrderSearchOnProfilesTest {
 
   private static SearchOptions tries(Kind kind, long tries) {

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** How much memory whole traces take, and that no request misses once they are planned. */
+@Tag("jdk-independent")
 class PlansOfTracesTest {
 
   // Nothing is touched and memory is mapped, so that gigabytes cost no time. A good plan is found

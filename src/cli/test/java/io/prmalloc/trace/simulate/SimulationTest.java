@@ -7,9 +7,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.prmalloc.SharedData;
 import io.prmalloc.trace.TraceInput;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("jdk-independent")
 class SimulationTest {
 
   @ParameterizedTest

@@ -11,9 +11,11 @@ import io.prmalloc.trace.simulate.ModelKind;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("jdk-independent")
 class SwappingTest {
 
   @ParameterizedTest
