@@ -4,6 +4,7 @@ import io.prmalloc.trace.TraceConversion;
 import io.prmalloc.trace.TraceConversion.Loss;
 import io.prmalloc.trace.TraceFormat;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -77,10 +78,12 @@ final class ConvertCommand implements Callable<Integer> {
           out + ": not written, for it would be another step; --force writes it");
       return Main.FAILED;
     }
+    Optional<String> failure;
     try (TerminalProgress bar = TerminalProgress.create()) {
       TerminalProgress.begin(bar, "writing");
-      OutputFile.make(out, conversion::write);
+      failure = OutputFile.failure(() -> OutputFile.make(out, conversion::write));
     }
-    return 0;
+    failure.ifPresent(reason -> Main.complain(spec.commandLine(), reason));
+    return failure.isEmpty() ? 0 : Main.FAILED;
   }
 }

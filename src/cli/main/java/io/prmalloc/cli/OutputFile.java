@@ -4,7 +4,6 @@ import io.prmalloc.internal.os.FileReplacement;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
@@ -203,15 +202,9 @@ final class OutputFile {
     try {
       work.run();
     } catch (IOException e) {
-      throw new UncheckedIOException(new FileSystemException(file.toString(), null, reason(e)));
+      throw new UncheckedIOException(FileReplacement.naming(file, e));
+    } catch (UncheckedIOException e) {
+      throw new UncheckedIOException(FileReplacement.naming(file, e.getCause()));
     }
-  }
-
-  private static String reason(IOException e) {
-    if (e instanceof AccessDeniedException) {
-      return "may not be written";
-    }
-    String reason = e instanceof FileSystemException file ? file.getReason() : e.getMessage();
-    return reason == null ? "cannot be written" : reason;
   }
 }

@@ -26,6 +26,7 @@ import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Memory;
 import io.prmalloc.trace.replay.lane.PoolSetup;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -279,6 +280,8 @@ final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print one JSON document instead of tables.")
   private boolean json;
 
+  private Optional<String> pageFailure = Optional.empty();
+
   ReplayCommand() {}
 
   private Set<ReplayAllocator> chosen() {
@@ -501,27 +504,49 @@ final class ReplayCommand implements Callable<Integer> {
     ReplayProcess process =
         new ReplayProcess(spec.root().commandLine().getParseResult().originalArgs());
     Runs<String> runs =
-        new Runs<>(process::run, (a, why) -> ReplayReport.json(ReplayRun.skipped(a, options, why)));
+        new Runs<>(
+            (allocator, progress) -> runElsewhere(process, allocator, options, progress),
+            (a, why) -> ReplayReport.json(ReplayRun.skipped(a, options, why)));
     runs.runAll(ctrlC).forEach(report::add);
     return runs.print(json ? report.json() + "\n" : report.text(), report.failures());
   }
 
+  /** A process that ends without figures must not cost those of the others. */
+  private static String runElsewhere(
+      ReplayProcess process,
+      ReplayAllocator allocator,
+      ReplayOptions options,
+      ReplayProgress progress)
+      throws InterruptedException {
+    try {
+      return process.run(allocator, progress);
+    } catch (IllegalStateException ended) {
+      return ReplayReport.json(ReplayRun.failed(allocator, options, ended.getMessage()));
+    } catch (UncheckedIOException noProcess) {
+      return ReplayReport.json(
+          ReplayRun.failed(allocator, options, Main.describe(noProcess.getCause())));
+    }
+  }
+
+  /** That it cannot be written is told when the figures are printed. */
   private void writePage(Trace trace) {
     int headerBytes = api == Api.RAW ? (int) Allocator.DEFAULT_ALIGNMENT : 0;
     PoolPolicies chosen = policies == null ? PoolPolicies.ALL : policies;
-    OutputFile.write(
-        page,
+    String html =
         PoolPage.html(
             trace,
             headerBytes,
             chosen,
-            planningTime == null ? Duration.ofSeconds(1) : planningTime));
+            planningTime == null ? Duration.ofSeconds(1) : planningTime);
+    pageFailure = OutputFile.failure(() -> OutputFile.write(page, html));
   }
 
-  private Integer print(String text, List<String> failures) {
+  private Integer print(String text, List<String> runFailures) {
     PrintWriter out = spec.commandLine().getOut();
     out.print(text);
     out.flush();
+    List<String> failures = new ArrayList<>(runFailures);
+    pageFailure.ifPresent(failures::add);
     if (failures.isEmpty()) {
       return 0;
     }

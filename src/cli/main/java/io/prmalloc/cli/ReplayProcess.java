@@ -77,6 +77,8 @@ final class ReplayProcess {
    * @return the run as JSON
    * @throws CancellationException if the child ended without one because this process ends, or by
    *     the signal of Ctrl-C, which a terminal sends to both
+   * @throws IllegalArgumentException if the child refused its input or arguments; the message is
+   *     what it said
    * @throws IllegalStateException if the child ended without one; the message says what it said
    * @throws UncheckedIOException if there can be no child
    */
@@ -151,8 +153,12 @@ final class ReplayProcess {
         throw new CancellationException(allocator.label() + " is cancelled");
       }
       if (run == null) {
+        String said = lastLine(errors);
+        if (exitCode == Main.BAD_INPUT) {
+          throw new IllegalArgumentException(said);
+        }
         throw new IllegalStateException(
-            allocator.label() + ": its process ended with " + exitCode + lastLine(errors));
+            "its process ended with " + exitCode + (said.isEmpty() ? "" : ": " + said));
       }
       return run;
     } finally {
@@ -179,7 +185,7 @@ final class ReplayProcess {
 
   private static String lastLine(Path errors) throws IOException {
     List<String> lines = Files.readAllLines(errors, StandardCharsets.ISO_8859_1);
-    return lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
+    return lines.isEmpty() ? "" : lines.get(lines.size() - 1).replaceFirst("^prmalloc: ", "");
   }
 
   private static ProcessBuilder builder(ReplayAllocator allocator, List<String> arguments) {

@@ -83,6 +83,20 @@ class OutputFileTest {
   }
 
   @Test
+  void shouldNameTheFileWhateverTheContentThrows() {
+    UncheckedIOException thrown =
+        assertThrows(
+            UncheckedIOException.class,
+            () ->
+                OutputFile.make(
+                    file,
+                    made -> {
+                      throw new UncheckedIOException(new IOException("full"));
+                    }));
+    assertEquals(file + ": full", thrown.getCause().getMessage());
+  }
+
+  @Test
   void shouldNotPutAFileInThePlaceOfAPipe() throws Exception {
     assumeTrue(new ProcessBuilder("mkfifo", file.toString()).start().waitFor() == 0);
     String message =

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
@@ -127,6 +128,57 @@ class OutputsTest {
     assertEquals(1, outcome.exitCode());
     assertTrue(outcome.out().contains("exact"), outcome.out());
     assertEquals("prmalloc: /dev/full: No space left on device\n", outcome.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " --vary 1", " --shift sample:mobilenet-v1 --idle 0"})
+  void shouldPrintTheRunsWhenThePageIsNotWritten(String options) {
+    assumeTrue(Files.exists(Path.of("/dev/full")), "there is no /dev/full");
+
+    Outcome outcome =
+        run("replay sample:mobilenet --steps 3 --api handle --report /dev/full" + options);
+
+    assertEquals(1, outcome.exitCode());
+    assertTrue(outcome.out().contains("\npool"), outcome.out());
+    assertEquals("prmalloc: /dev/full: No space left on device\n", outcome.err());
+  }
+
+  /** While the input, a pipe, is waited for. */
+  private Outcome runWhileTheDirectoryGoes(String words) throws Exception {
+    Path pipe = directory.resolve("pipe");
+    assumeTrue(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0);
+    Path gone = Files.createDirectory(directory.resolve("gone"));
+    FutureTask<Outcome> command = new FutureTask<>(() -> run(words));
+    new Thread(command, "command").start();
+    // The pipe is open when the command reads it, which is after it looked at its outputs.
+    try (OutputStream in = Files.newOutputStream(pipe)) {
+      Files.delete(gone);
+      in.write("a x 100000\nf x 0\n".getBytes(StandardCharsets.UTF_8));
+    }
+    return command.get();
+  }
+
+  @Test
+  void shouldFailWhenTheConvertedTraceIsNotWritten() throws Exception {
+    Outcome outcome =
+        runWhileTheDirectoryGoes("convert DIR/pipe --to events --format events --out DIR/gone/x");
+
+    assertEquals(1, outcome.exitCode());
+    assertEquals(
+        "prmalloc: " + directory.resolve("gone/x") + ": its directory is not there\n",
+        outcome.err());
+  }
+
+  @Test
+  void shouldPrintTheRunWhenThePlanIsNotWritten() throws Exception {
+    Outcome outcome =
+        runWhileTheDirectoryGoes(
+            "replay DIR/pipe --steps 20 --settle 0 --api handle --keep-plan DIR/gone/x");
+
+    assertEquals(1, outcome.exitCode());
+    assertTrue(outcome.out().matches("(?s).*\npool  +[0-9].*"), outcome.out());
+    assertEquals(
+        "prmalloc: pool: " + directory.resolve("gone/x") + ": cannot be written\n", outcome.err());
   }
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package io.prmalloc.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +52,53 @@ class ReplayVaryingTest {
     assertEquals(0, outcome.exitCode());
     assertEquals(1, outcome.out().lines().count());
     return JSON.readTree(outcome.out());
+  }
+
+  /** Ends the process that runs an allocator, as the system does when memory is short. */
+  private static void killWhenItRuns(String allocator) {
+    Thread killer =
+        new Thread(
+            () -> {
+              Optional<ProcessHandle> found = Optional.empty();
+              while (found.isEmpty() && !Thread.currentThread().isInterrupted()) {
+                found =
+                    ProcessHandle.current()
+                        .children()
+                        .filter(child -> arguments(child).contains("--run-here=" + allocator))
+                        .findFirst();
+              }
+              found.ifPresent(ProcessHandle::destroyForcibly);
+            },
+            "killer");
+    killer.setDaemon(true);
+    killer.start();
+  }
+
+  private static List<String> arguments(ProcessHandle process) {
+    return process.info().arguments().map(List::of).orElse(List.of());
+  }
+
+  @Test
+  void shouldPrintTheOtherRunsWhenAProcessDies() {
+    assumeFalse(arguments(ProcessHandle.current()).isEmpty(), "nothing tells arguments here");
+    killWhenItRuns("cpu");
+
+    Outcome outcome = replay("ONE --vary 1 --steps 1000000 --allocator malloc,cpu --api handle");
+
+    assertEquals(1, outcome.exitCode());
+    assertTrue(outcome.out().matches("(?s).*\nmalloc  +[0-9].*\ncpu  +failed\n"), outcome.out());
+    assertEquals("prmalloc: cpu: its process ended with 137\n", outcome.err());
+  }
+
+  @Test
+  void shouldSayWhatTheProcessRefuses() throws IOException {
+    Path plan = Files.writeString(directory.resolve("plan"), "{}");
+
+    Outcome outcome = replay("ONE --vary 1 --steps 20 --plan " + plan);
+
+    assertEquals("prmalloc: " + plan + ": line 1: field 'format' is missing\n", outcome.err());
+    assertEquals(2, outcome.exitCode());
+    assertEquals("", outcome.out());
   }
 
   @Test

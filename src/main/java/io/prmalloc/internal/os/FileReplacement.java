@@ -1,6 +1,7 @@
 package io.prmalloc.internal.os;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -93,6 +94,27 @@ public final class FileReplacement {
   public static Path place(Path file) throws IOException {
     Path place = target(file.toAbsolutePath());
     return place.getParent().toRealPath().resolve(place.getFileName());
+  }
+
+  /**
+   * An error of {@link #make} that names the file, and not one beside it or none.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param file as the user typed it
+   * @param failure what {@link #make} threw
+   */
+  public static FileSystemException naming(Path file, IOException failure) {
+    return new FileSystemException(file.toString(), null, reason(failure));
+  }
+
+  private static String reason(IOException failure) {
+    if (failure instanceof AccessDeniedException) {
+      return "may not be written";
+    }
+    String reason =
+        failure instanceof FileSystemException file ? file.getReason() : failure.getMessage();
+    return reason == null ? "cannot be written" : reason;
   }
 
   private static boolean isThere(Path file, Path place) throws IOException {

@@ -101,14 +101,7 @@ final class ColdRun {
         hasFailed()
             ? ReplayRun.failed(allocator, options, failure.get())
             : figures(workers, totalSteps, reportedSteps);
-    try {
-      target.close();
-    } catch (RuntimeException e) {
-      return hasFailed()
-          ? run
-          : ReplayRun.failed(allocator, options, "closing it: " + e.getMessage());
-    }
-    return run;
+    return run.withFailure(Replayer.close(target));
   }
 
   private ReplayRun figures(

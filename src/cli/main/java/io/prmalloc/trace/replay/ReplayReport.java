@@ -43,8 +43,8 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
   /**
    * One JSON document on one line, as the command line contract has it. The lower bound is the load
    * with sizes rounded up to 64 bytes. A run that was not measured has the key {@code skipped} or
-   * {@code failed}, with the reason, in place of the figures; what only the pool can tell is null
-   * for the others.
+   * {@code failed}, with the reason, in place of the figures; one that failed when it was over, as
+   * where its plan is not written, has both. What only the pool can tell is null for the others.
    *
    * <p>Threading: any thread.
    */

@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /**
  * The result of replaying a trace on one allocator: it was skipped, or it failed, or it was
- * measured.
+ * measured. A run that was measured may have failed at its end, as where its plan is not written.
  *
  * <p>Threading: immutable.
  *
@@ -43,7 +43,14 @@ public record ReplayRun(
         Optional.empty());
   }
 
-  static ReplayRun failed(ReplayAllocator allocator, ReplayOptions options, String reason) {
+  /**
+   * A run without figures.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param reason what went wrong
+   */
+  public static ReplayRun failed(ReplayAllocator allocator, ReplayOptions options, String reason) {
     return new ReplayRun(
         allocator,
         options.threads(),
@@ -52,6 +59,12 @@ public record ReplayRun(
         Optional.of(reason),
         Optional.empty(),
         Optional.empty());
+  }
+
+  /** This, with what went wrong after it was measured; the first failure stays. */
+  ReplayRun withFailure(Optional<String> later) {
+    return new ReplayRun(
+        allocator, threads, steps, skipped, failure.or(() -> later), measured, cold);
   }
 
   static ReplayRun measured(ReplayAllocator allocator, ReplayOptions options, Measured measured) {

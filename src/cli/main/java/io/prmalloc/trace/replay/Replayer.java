@@ -10,10 +10,12 @@ import io.prmalloc.trace.replay.lane.Api;
 import io.prmalloc.trace.replay.lane.Lane;
 import io.prmalloc.trace.replay.lane.ReplayTarget;
 import io.prmalloc.trace.replay.lane.ThreadUsage;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
@@ -158,14 +160,20 @@ public final class Replayer {
         failure.get() != null
             ? ReplayRun.failed(allocator, options, failure.get())
             : ReplayRun.measured(allocator, options, figures(target, workers));
+    return run.withFailure(close(target));
+  }
+
+  /** Closes a target; what went wrong, which must not cost the figures, or empty if nothing did. */
+  static Optional<String> close(ReplayTarget target) {
     try {
       target.close();
+      return Optional.empty();
+    } catch (UncheckedIOException e) {
+      // It names the file.
+      return Optional.of(e.getCause().getMessage());
     } catch (RuntimeException e) {
-      return failure.get() != null
-          ? run
-          : ReplayRun.failed(allocator, options, "closing it: " + e.getMessage());
+      return Optional.of("closing it: " + e.getMessage());
     }
-    return run;
   }
 
   /** Tells the target when all threads have settled and none measures yet. */

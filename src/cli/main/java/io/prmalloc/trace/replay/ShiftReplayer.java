@@ -169,11 +169,7 @@ public final class ShiftReplayer {
       threads.forEach(Thread::start);
       long total = (long) options.steps() * sequence.size();
       Replayer.await(threads, progress, allocator, total, () -> Math.min(done, total));
-      try {
-        target.close();
-      } catch (RuntimeException e) {
-        failure.compareAndSet(null, "closing it: " + e.getMessage());
-      }
+      Replayer.close(target).ifPresent(reason -> failure.compareAndSet(null, reason));
       return new ShiftRun(
           allocator, Optional.empty(), Optional.ofNullable(failure.get()), tally.phases());
     }

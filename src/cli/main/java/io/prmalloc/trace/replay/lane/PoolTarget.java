@@ -3,6 +3,7 @@ package io.prmalloc.trace.replay.lane;
 import io.prmalloc.Allocation;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorStats;
+import io.prmalloc.internal.os.FileReplacement;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.PoolStats;
 import io.prmalloc.pool.StepStats;
@@ -154,7 +155,7 @@ public final class PoolTarget implements ReplayTarget {
         pool.plan().save(keep.get());
       }
     } catch (IOException e) {
-      throw new UncheckedIOException(keep.get() + " cannot be written: " + e, e);
+      throw new UncheckedIOException(FileReplacement.naming(keep.get(), e));
     } finally {
       pool.closeForcibly();
     }
