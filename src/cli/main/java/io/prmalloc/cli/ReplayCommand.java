@@ -117,6 +117,9 @@ final class ReplayCommand implements Callable<Integer> {
   private static final List<String> FOR_POOLS =
       List.of("--planned", "--plan", "--keep-plan", "--isolation");
 
+  private static final List<ReplayAllocator> POOLS =
+      List.of(ReplayAllocator.POOL, ReplayAllocator.PLANNED);
+
   @Spec private CommandSpec spec;
 
   @Mixin private InputArguments input;
@@ -415,6 +418,9 @@ final class ReplayCommand implements Callable<Integer> {
     files.put("--keep-plan", keepPlan);
     files.put("--report", page);
     OutputFile.check(files);
+    if (keepPlan != null) {
+      checkKeptPlan();
+    }
     List<String> inputs = new ArrayList<>(List.of(input.input()));
     inputs.addAll(more);
     shifts.forEach(shift -> inputs.add(shift.traceInput().text()));
@@ -426,12 +432,22 @@ final class ReplayCommand implements Callable<Integer> {
     }
   }
 
+  private void checkKeptPlan() {
+    // It is never written into a device or a pipe.
+    OutputFile.checkMade(keepPlan);
+    if (chosen().containsAll(POOLS)) {
+      throw new IllegalArgumentException(
+          "--keep-plan "
+              + keepPlan
+              + " takes one plan, but both pool and planned would write theirs");
+    }
+  }
+
   private void checkThatOptionsMeanSomething() {
     if (shifts.isEmpty()) {
       checkAbsent(List.of("--idle"), "--shift");
     }
-    boolean pool =
-        chosen().contains(ReplayAllocator.POOL) || chosen().contains(ReplayAllocator.PLANNED);
+    boolean pool = POOLS.stream().anyMatch(chosen()::contains);
     // With --shift all others are refused.
     if (!pool && shifts.isEmpty()) {
       checkAbsent(FOR_POOLS, "pool or planned in --allocator");

@@ -87,6 +87,7 @@ class OutputsTest {
         "convert DIR/absent --to events --out /dev/null|/dev/null: is no regular file",
         "replay DIR/absent --keep-plan DIR/x/y|DIR/x/y: its directory is not there",
         "replay DIR/absent --report DIR|DIR: is a directory",
+        "replay DIR/absent --keep-plan /dev/null|/dev/null: is no regular file",
         "replay DIR/absent --keep-plan DIR/f --report DIR/f|--keep-plan and --report are the same"
             + " file DIR/f",
         "swap DIR/absent --report DIR/x/y|DIR/x/y: its directory is not there",
@@ -179,6 +180,30 @@ class OutputsTest {
     assertTrue(outcome.out().matches("(?s).*\npool  +[0-9].*"), outcome.out());
     assertEquals(
         "prmalloc: pool: " + directory.resolve("gone/x") + ": cannot be written\n", outcome.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " --vary 1", " --shift sample:mobilenet-v1", " --planned"})
+  void shouldRefuseToKeepThePlansOfTwoPoolsInOneFile(String options) throws IOException {
+    Outcome outcome =
+        run(
+            "replay sample:mobilenet --steps 3 --settle 0 --api handle --allocator pool,planned"
+                + " --keep-plan DIR/f"
+                + options);
+
+    if (options.equals(" --planned")) {
+      // One pool, said twice.
+      assertEquals(0, outcome.exitCode(), outcome.err());
+      assertEquals(List.of("f"), files());
+      return;
+    }
+    assertEquals(2, outcome.exitCode());
+    assertEquals(
+        "prmalloc: --keep-plan "
+            + directory.resolve("f")
+            + " takes one plan, but both pool and planned would write theirs\n",
+        outcome.err());
+    assertEquals(List.of(), files());
   }
 
   @ParameterizedTest
