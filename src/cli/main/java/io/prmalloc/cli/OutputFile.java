@@ -70,19 +70,34 @@ final class OutputFile {
   }
 
   /**
-   * Refuses to replace what the command reads.
+   * Refuses to replace what the command reads, and to put a file into a directory that it reads,
+   * where the file could pass for a part of the input or replace one.
    *
    * <p>Threading: any thread.
    *
    * @param option names the file
    * @param file what is written; null for nothing
    * @param input what is read, as the user typed it
-   * @throws IllegalArgumentException if they are the same file
+   * @throws IllegalArgumentException if they are the same file, or the file would lie in the input
    */
   static void checkKept(String option, Path file, String input) {
     if (replaces(file, input)) {
       throw new IllegalArgumentException(
           option + " " + file + " is the input " + input + ", which it would replace");
+    }
+    if (file != null && isIn(Path.of(input), file)) {
+      throw new IllegalArgumentException(
+          option + " " + file + " would lie in the input " + input + ", a directory that is read");
+    }
+  }
+
+  /** Not below, for directories in the input are not read. */
+  private static boolean isIn(Path directory, Path file) {
+    try {
+      return Files.isDirectory(directory)
+          && Files.isSameFile(FileReplacement.place(file).getParent(), directory);
+    } catch (IOException notThere) {
+      return false;
     }
   }
 

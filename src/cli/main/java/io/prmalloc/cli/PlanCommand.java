@@ -160,7 +160,7 @@ final class PlanCommand implements Callable<Integer> {
     OutputFile.check(files);
     OutputFile.checkKept("--report", page, input.input());
     // A table keeps its data when it is written over itself.
-    if (OutputFile.replaces(out, input.input()) && !input.isPlainTable()) {
+    if (!OutputFile.replaces(out, input.input()) || !input.isPlainTable()) {
       OutputFile.checkKept("--out", out, input.input());
     }
   }

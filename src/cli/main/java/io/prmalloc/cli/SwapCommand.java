@@ -142,6 +142,7 @@ final class SwapCommand implements Callable<Integer> {
             budget == null ? OptionalLong.empty() : OptionalLong.of(budget),
             recompute);
     OutputFile.check(Collections.singletonMap("--report", page));
+    OutputFile.checkKept("--report", page, input.input());
     // Held from the first choice on until all is written: Ctrl-C must not end the program before.
     try (CtrlC ctrlC = new CtrlC()) {
       return show(simulate(options, ctrlC));

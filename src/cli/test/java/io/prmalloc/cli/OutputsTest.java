@@ -183,6 +183,31 @@ class OutputsTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "plan IN --batch 2 --out IN/x",
+        "plan IN --batch 2 --report IN/../in/x",
+        "plan IN --batch 2 --out DIR/link",
+        "swap IN --batch 2 --report IN/x",
+        "convert IN --batch 2 --to events --out IN/x",
+        "replay IN --batch 2 --keep-plan IN/x",
+        "replay sample:mobilenet --shift IN --shift-batch 2 --report IN/x",
+      })
+  void shouldRefuseToWriteIntoADirectoryThatIsRead(String words) throws IOException {
+    Path in = Files.createDirectory(directory.resolve("in"));
+    Files.writeString(in.resolve("part"), "before");
+    Files.createSymbolicLink(directory.resolve("link"), Path.of("in", "part"));
+
+    Outcome outcome = run(words.replace("IN", in.toString()));
+
+    assertEquals(2, outcome.exitCode());
+    assertTrue(
+        outcome.err().endsWith(" would lie in the input " + in + ", a directory that is read\n"),
+        outcome.err());
+    assertEquals("before", Files.readString(in.resolve("part")));
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"", " --vary 1", " --shift sample:mobilenet-v1", " --planned"})
   void shouldRefuseToKeepThePlansOfTwoPoolsInOneFile(String options) throws IOException {
     Outcome outcome =
