@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -75,8 +76,9 @@ public final class ShiftReplayer {
    * @param allocator {@link ReplayAllocator#POOL} or {@link ReplayAllocator#PLANNED}
    * @param progress told of the way, or null
    * @throws IllegalArgumentException if it is another allocator: it would not learn
-   * @throws java.util.concurrent.CancellationException if {@code progress} says so; the run goes on
-   *     in the background then, to its end
+   * @return the phases; of a run that {@code progress} cancels, whose threads go on in the
+   *     background to its end, those that are over by then
+   * @throws CancellationException if {@code progress} cancels it before a phase is over
    * @throws InterruptedException if the calling thread is interrupted; the run goes on in the
    *     background then, to its end
    */
@@ -168,7 +170,15 @@ public final class ShiftReplayer {
       }
       threads.forEach(Thread::start);
       long total = (long) options.steps() * sequence.size();
-      Replayer.await(threads, progress, allocator, total, () -> Math.min(done, total));
+      try {
+        Replayer.await(threads, progress, allocator, total, () -> Math.min(done, total));
+      } catch (CancellationException cancelled) {
+        List<ShiftPhase> phases = tally.phases();
+        if (fresh || phases.isEmpty()) {
+          throw cancelled;
+        }
+        return ShiftRun.cutOff(allocator, sequence.size(), phases);
+      }
       Replayer.close(target).ifPresent(reason -> failure.compareAndSet(null, reason));
       return new ShiftRun(
           allocator, Optional.empty(), Optional.ofNullable(failure.get()), tally.phases());

@@ -121,11 +121,10 @@ public record ShiftReport(
             ReportValues.label(options.memory()),
             idle.toNanos() / 1e9));
     for (ShiftRun run : runs) {
-      if (run.skipped().isPresent()) {
-        text.append("\nskipped: ").append(run.skipped().get()).append('\n');
-      } else {
+      if (run.skipped().isEmpty() || !run.phases().isEmpty()) {
         text.append('\n').append(run.allocator().label()).append(":\n").append(table(run));
       }
+      run.skipped().ifPresent(reason -> text.append("\nskipped: ").append(reason).append('\n'));
     }
     return text.toString();
   }

@@ -1,10 +1,12 @@
 package io.prmalloc.trace.replay;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The result of shifting traffic: it was cut off, or it failed, or there is a phase for each trace.
+ * The result of shifting traffic: there is a phase for each trace, or fewer where it was cut off or
+ * failed.
  *
  * <p>Threading: immutable.
  *
@@ -33,5 +35,20 @@ public record ShiftRun(
    */
   public static ShiftRun skipped(ReplayAllocator allocator, String reason) {
     return new ShiftRun(allocator, Optional.of(reason), Optional.empty(), List.of());
+  }
+
+  /** A run that was interrupted after some of its phases. */
+  static ShiftRun cutOff(ReplayAllocator allocator, int allPhases, List<ShiftPhase> phases) {
+    return new ShiftRun(
+        allocator,
+        Optional.of(
+            String.format(
+                Locale.ROOT,
+                "%s was interrupted after %d of %d phases",
+                allocator.label(),
+                phases.size(),
+                allPhases)),
+        Optional.empty(),
+        phases);
   }
 }

@@ -6,11 +6,12 @@ import io.prmalloc.trace.replay.lane.PoolTarget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Keeps count of a phase, step by step, and says when it is over.
  *
- * <p>Threading: one thread at a time, each after the other.
+ * <p>Threading: one thread at a time, each after the other, unless a method says otherwise.
  */
 final class ShiftTally {
 
@@ -33,7 +34,7 @@ final class ShiftTally {
   private final PoolTarget target;
   private final int steps;
   private final long idleNanos;
-  private final List<ShiftPhase> phases = new ArrayList<>();
+  private final List<ShiftPhase> phases = new CopyOnWriteArrayList<>();
 
   private final List<PoolCensus> census = new ArrayList<>();
   private long begin;
@@ -110,7 +111,8 @@ final class ShiftTally {
     return census.get(to).requests() - census.get(from).requests();
   }
 
+  /** Those that are over by now. Threading: any thread. */
   List<ShiftPhase> phases() {
-    return phases;
+    return List.copyOf(phases);
   }
 }

@@ -51,6 +51,46 @@ class ShiftReplayerTest {
   /** One thread reaches {@link #UNSERVED} after up to 110 steps, and hits must follow. */
   private static final ReplayOptions ONE_THREAD = OPTIONS.withThreads(1).withSteps(200);
 
+  /** Cancels once a phase is over, however fast the machine is. */
+  private static final class AfterTheFirst implements ReplayProgress {
+    private boolean cancelled;
+
+    @Override
+    public void update(ReplayAllocator allocator, long steps, long totalSteps) {
+      cancelled = steps >= 20_000;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return cancelled;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void shouldKeepThePhasesThatAreOverWhenCancelled() throws InterruptedException {
+    Trace small = Trace.builder("small").allocate("a", 50_000).build();
+    Trace large = Trace.builder("large").allocate("a", 100_000).build();
+    List<Trace> traces = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      traces.add(i % 2 == 0 ? small : large);
+    }
+
+    ShiftRun run =
+        new ShiftReplayer(traces, ONE_THREAD.withSteps(20_000), Duration.ZERO)
+            .run(ReplayAllocator.PLANNED, new AfterTheFirst());
+
+    int phases = run.phases().size();
+    assertTrue(phases >= 1 && phases < 200, () -> "phases " + phases);
+    assertEquals(
+        Optional.of("planned was interrupted after " + phases + " of 200 phases"), run.skipped());
+    String text = new ShiftReport(List.of("small"), ONE_THREAD, Duration.ZERO, List.of(run)).text();
+    assertTrue(text.contains("\nsmall  "), text);
+    assertTrue(text.endsWith("\nskipped: " + run.skipped().get() + "\n"), text);
+  }
+
   /** A step of a model: layer after layer, and at times something is kept for longer. */
   private static Trace model(long seed, int tensors, int batch) {
     SplittableRandom random = new SplittableRandom(seed);
