@@ -120,7 +120,8 @@ final class PlanCommand implements Callable<Integer> {
       paramLabel = "FAST=BYTES,SLOW=BYTES",
       description =
           "Two memories instead of one: in the first the tensors with the most uses per byte, in the"
-              + " second the rest. Sizes may have a unit: fast=1M,slow=64M.")
+              + " second the rest. Sizes may have a unit: fast=1M,slow=64M. A column memory binds a"
+              + " tensor to one of them.")
   private String memories;
 
   @Mixin private OrderArguments orders;
@@ -130,7 +131,7 @@ final class PlanCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description =
           "Write the tensors as CSV with the offsets of the smallest plan, if it is within"
-              + " --capacity.")
+              + " --capacity; with --memory also with the memory of each, if both plans fit.")
   private Path out;
 
   @Option(
@@ -198,6 +199,9 @@ final class PlanCommand implements Callable<Integer> {
   private TensorLifetimes read() {
     TensorLifetimes tensors = input.read();
     Main.warn(spec, tensors.missedHints(alignment));
+    if (memories == null) {
+      Main.warn(spec, tensors.unusedMemories());
+    }
     return tensors;
   }
 
@@ -207,7 +211,6 @@ final class PlanCommand implements Callable<Integer> {
                 "--strategy",
                 "--kind",
                 "--capacity",
-                "--out",
                 "--report",
                 "--order",
                 "--search",
@@ -224,13 +227,21 @@ final class PlanCommand implements Callable<Integer> {
       PlanOptions options = new PlanOptions(alignment, timeout(), OptionalLong.empty(), watch);
       TensorLifetimes tensors = read();
       ctrlC.hold();
-      TwoMemories plan;
-      try {
-        plan = TwoMemories.plan(tensors, both, options);
-      } catch (IllegalArgumentException refused) {
-        throw new IllegalArgumentException(tensors.name() + ": " + refused.getMessage(), refused);
+      TwoMemories plan = TwoMemories.plan(tensors, both, options);
+      List<String> failures = new ArrayList<>(plan.failures());
+      if (out != null) {
+        writeMemories(plan, failures);
       }
-      return print(plan.json(), plan.text(), plan.failures());
+      return print(plan.json(), plan.text(), failures);
+    }
+  }
+
+  /** Writes both plans if they fit; where something fails, that is told. */
+  private void writeMemories(TwoMemories plan, List<String> failures) {
+    if (failures.isEmpty()) {
+      OutputFile.failure(() -> OutputFile.write(out, plan::writeCsv)).ifPresent(failures::add);
+    } else {
+      failures.add(out + " is not written");
     }
   }
 

@@ -2,8 +2,10 @@ package io.prmalloc.trace;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * A table of values with a header. Cells are parted by commas, semicolons or tabs, whichever the
@@ -141,41 +143,52 @@ record CsvTable(String file, List<String> header, char delimiter, TextLines.Sour
   }
 
   /**
-   * Writes this table with a column more, at its end; a column of that name is replaced where it
-   * is. Blank lines, comments and empty rows are left out. Every line is ended by LF.
+   * Writes this table with further columns, at its end; a column of the same name is replaced where
+   * it is. Blank lines, comments and empty rows are left out. Every line is ended by LF.
    *
-   * @param name in lower case
-   * @param cells one for each row
+   * @param columns by their names, in lower case: a cell for each row
    * @throws IllegalStateException if the file has changed since it was read
    * @throws IOException if it cannot be written
    */
-  void writeWithColumn(String name, List<String> cells, Appendable out) throws IOException {
-    int at = indexOf(name);
-    append(out, withCell(header, at, at < 0 ? name : header.get(at)), delimiter);
+  void writeWithColumns(Map<String, List<String>> columns, Appendable out) throws IOException {
+    List<String> wider = new ArrayList<>(header);
+    for (String name : columns.keySet()) {
+      if (indexOf(name) < 0) {
+        wider.add(name);
+      }
+    }
+    append(out, wider, delimiter);
+    int[] places = columns.keySet().stream().mapToInt(this::indexOf).toArray();
+    int rows = columns.values().iterator().next().size();
     int row = 0;
     try (TextLines lines = TextLines.ofTable(file, source)) {
       boolean same = lines.next() && of(file, lines.line(), source).header.equals(header);
       while (same && lines.next()) {
         List<String> read = cells(lines.line());
         if (!read.isEmpty()) {
-          same = row < cells.size() && read.size() == header.size();
+          same = row < rows && read.size() == header.size();
           if (same) {
-            append(out, withCell(read, at, cells.get(row++)), delimiter);
+            append(out, with(read, places, columns.values(), row++), delimiter);
           }
         }
       }
-      if (!same || row < cells.size()) {
+      if (!same || row < rows) {
         throw new IllegalStateException(file + " has changed while it was in use");
       }
     }
   }
 
-  private static List<String> withCell(List<String> row, int at, String cell) {
-    List<String> wider = new ArrayList<>(row);
-    if (at >= 0) {
-      wider.set(at, cell);
-    } else {
-      wider.add(cell);
+  private static List<String> with(
+      List<String> cells, int[] places, Collection<List<String>> columns, int row) {
+    List<String> wider = new ArrayList<>(cells);
+    int next = 0;
+    for (List<String> column : columns) {
+      int at = places[next++];
+      if (at >= 0) {
+        wider.set(at, column.get(row));
+      } else {
+        wider.add(column.get(row));
+      }
     }
     return wider;
   }

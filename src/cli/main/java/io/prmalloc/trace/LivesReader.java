@@ -44,6 +44,7 @@ import java.util.stream.Stream;
  * gaps         times without use, parted by blanks: 2-8, or 2-8@0:4 if bytes [0, 4) stay in use;
  *              the second time is included where the end of a life is
  * uses         how many times a task reads or writes it
+ * memory       the name of the one of two memories in which it must lie; empty: either
  * </pre>
  *
  * <p>All others are kept and not looked at; rows may come in any order; blank lines, comments and
@@ -59,9 +60,10 @@ final class LivesReader {
 
   /** Those that have a meaning and need not be there. */
   static final List<String> FURTHER_COLUMNS =
-      List.of("alignment", "offset", "hint", "gaps", "uses");
+      List.of("alignment", "offset", "hint", "gaps", "uses", "memory");
 
-  private static final List<String> CONSTRAINT_COLUMNS = List.of("alignment", "offset", "gaps");
+  private static final List<String> CONSTRAINT_COLUMNS =
+      List.of("alignment", "offset", "gaps", "memory");
   private static final String END = "end";
   private static final Pattern GAP = Pattern.compile("(\\w+)-(\\w+)(?:@(\\w+):(\\w+))?");
 
@@ -74,8 +76,9 @@ final class LivesReader {
   private final Set<String> seen = new HashSet<>();
   private final Map<String, Integer> columns = new HashMap<>();
   private final List<Integer> fixed = new ArrayList<>();
-  private final List<Long> fixedLines = new ArrayList<>();
+  private final Map<Integer, Long> fixedLines = new HashMap<>();
   private final List<Long> uses = new ArrayList<>();
+  private final List<String> memories = new ArrayList<>();
   private boolean endIncluded;
   private CsvTable table;
   private long sum;
@@ -185,6 +188,9 @@ final class LivesReader {
     if (tensors.knowsUses()) {
       further.put("uses", i -> Long.toString(tensors.uses(i)));
     }
+    if (tensors.knowsMemories()) {
+      further.put("memory", i -> tensors.memory(i).orElse(""));
+    }
     List<String> header = new ArrayList<>(needed);
     header.addAll(further.keySet());
     CsvTable.append(out, header);
@@ -269,17 +275,26 @@ final class LivesReader {
     if (ids.isEmpty()) {
       throw TraceFormatException.ofFile(file, "holds no tensor behind its header");
     }
-    checkFixed();
-    return new TensorLifetimes(file, ids, records, shapedRecords, uses, table);
+    fixed.stream().collect(Collectors.groupingBy(this::memory)).values().forEach(this::checkFixed);
+    return new TensorLifetimes(file, ids, records, shapedRecords, uses, memories, table);
   }
 
-  private void checkFixed() {
+  private String memory(int tensor) {
+    return memories.isEmpty() ? "" : memories.get(tensor);
+  }
+
+  /** Refuses tensors of one memory that share bytes. */
+  private void checkFixed(List<Integer> fixed) {
     List<TensorUsageRecord> some = fixed.stream().map(records::get).toList();
     long[] offsets = some.stream().mapToLong(r -> r.constraints().offset().orElseThrow()).toArray();
     PlanValidator.fault(
             some,
             OffsetsAssignment.of(some, offsets, 1),
-            i -> EventsReader.shorten(ids.get(fixed.get(i))) + " (line " + fixedLines.get(i) + ")")
+            i ->
+                EventsReader.shorten(ids.get(fixed.get(i)))
+                    + " (line "
+                    + fixedLines.get(fixed.get(i))
+                    + ")")
         .ifPresent(
             fault -> {
               throw TraceFormatException.ofFile(file, "fixed offsets cannot be kept: " + fault);
@@ -320,7 +335,7 @@ final class LivesReader {
     ids.add(id);
     if (records.get(records.size() - 1).constraints().offset().isPresent()) {
       fixed.add(records.size() - 1);
-      fixedLines.add(line);
+      fixedLines.put(records.size() - 1, line);
     }
   }
 
@@ -382,6 +397,9 @@ final class LivesReader {
     sum += record.sizeBytes();
     records.add(record);
     readUses(cells);
+    if (columns.containsKey("memory")) {
+      memories.add(cell(cells, "memory"));
+    }
   }
 
   private void readUses(List<String> cells) {

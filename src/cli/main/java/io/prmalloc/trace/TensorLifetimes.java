@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -39,6 +41,8 @@ public final class TensorLifetimes {
   private final List<String> labels;
   // How many times tasks read or write each; empty if unknown.
   private final List<Long> uses;
+  // In which memory each must lie, empty for either; empty if unknown.
+  private final List<String> memories;
   // The file's own table, to be written back; null if it was no table.
   private final CsvTable table;
 
@@ -48,8 +52,9 @@ public final class TensorLifetimes {
       List<TensorUsageRecord> records,
       List<ShapedUsageRecord> shapedRecords,
       List<Long> uses,
+      List<String> memories,
       CsvTable table) {
-    this(name, ids, ids, records, shapedRecords, uses, table);
+    this(name, ids, ids, records, shapedRecords, uses, memories, table);
   }
 
   private TensorLifetimes(
@@ -59,6 +64,7 @@ public final class TensorLifetimes {
       List<TensorUsageRecord> records,
       List<ShapedUsageRecord> shapedRecords,
       List<Long> uses,
+      List<String> memories,
       CsvTable table) {
     this.name = name;
     this.ids = List.copyOf(ids);
@@ -66,6 +72,7 @@ public final class TensorLifetimes {
     this.records = List.copyOf(records);
     this.shapedRecords = List.copyOf(shapedRecords);
     this.uses = List.copyOf(uses);
+    this.memories = List.copyOf(memories);
     this.table = table;
   }
 
@@ -85,7 +92,7 @@ public final class TensorLifetimes {
       throw new IllegalArgumentException(
           "there are " + ids.size() + " ids for " + records.size() + " tensors");
     }
-    return new TensorLifetimes(name, distinct(ids), records, List.of(), List.of(), null);
+    return new TensorLifetimes(name, distinct(ids), records, List.of(), List.of(), List.of(), null);
   }
 
   private static List<String> distinct(List<String> ids) {
@@ -195,6 +202,7 @@ public final class TensorLifetimes {
             .toList(),
         List.of(),
         records.keySet().stream().map(index -> uses.getOrDefault(index, 0L)).toList(),
+        List.of(),
         null);
   }
 
@@ -346,6 +354,30 @@ public final class TensorLifetimes {
   }
 
   /**
+   * The name of the memory in which a tensor must lie, where there are two; empty if it may lie in
+   * either. Threading: any thread.
+   *
+   * @throws IndexOutOfBoundsException if there is no such tensor
+   */
+  public Optional<String> memory(int tensor) {
+    return memories.isEmpty()
+        ? Optional.empty()
+        : Optional.of(memories.get(tensor)).filter(memory -> !memory.isEmpty());
+  }
+
+  /** What is to be said where the memories are not used. Threading: any thread. */
+  public Optional<String> unusedMemories() {
+    return memories.stream().allMatch(String::isEmpty)
+        ? Optional.empty()
+        : Optional.of(name + ": the column memory is passed over without --memory");
+  }
+
+  /** Whether the file says in which memory tensors must lie. */
+  boolean knowsMemories() {
+    return !memories.isEmpty();
+  }
+
+  /**
    * The columns that the file has beside lives and sizes; none if it was no table.
    *
    * @param withoutKnown whether those that have a meaning here are left out
@@ -392,25 +424,66 @@ public final class TensorLifetimes {
       throw new IllegalArgumentException(
           "the plan is for " + plan.tensorCount() + " tensors, but there are " + count());
     }
-    List<String> offsets = new ArrayList<>(count());
-    for (int i = 0; i < count(); i++) {
-      offsets.add(Long.toString(plan.offset(i)));
+    write(Map.of("offset", texts(plan::offset)), out);
+  }
+
+  /**
+   * The same of a plan for two memories: with a column {@code memory}, too, and {@code uses} if
+   * they are known.
+   *
+   * <p>Threading: any thread.
+   *
+   * @param planMemories the name of the memory of each tensor
+   * @param offsets the place of each tensor in its memory
+   * @throws IllegalArgumentException if they are for more or fewer tensors
+   * @throws IllegalStateException if the file has changed since it was read
+   * @throws IOException if it cannot be written
+   */
+  public void writeCsv(List<String> planMemories, long[] offsets, Appendable out)
+      throws IOException {
+    if (planMemories.size() != count() || offsets.length != count()) {
+      throw new IllegalArgumentException(
+          "the plan is for "
+              + planMemories.size()
+              + " tensors with "
+              + offsets.length
+              + " offsets, but there are "
+              + count());
     }
+    Map<String, List<String>> columns = new LinkedHashMap<>();
+    if (table == null && knowsUses()) {
+      columns.put("uses", texts(this::uses));
+    }
+    columns.put("memory", planMemories);
+    columns.put("offset", texts(i -> offsets[i]));
+    write(columns, out);
+  }
+
+  private List<String> texts(IntToLongFunction numbers) {
+    return IntStream.range(0, count())
+        .mapToObj(i -> Long.toString(numbers.applyAsLong(i)))
+        .toList();
+  }
+
+  private void write(Map<String, List<String>> columns, Appendable out) throws IOException {
     if (table != null) {
-      table.writeWithColumn("offset", offsets, out);
+      table.writeWithColumns(columns, out);
       return;
     }
-    CsvTable.append(out, List.of("id", "lower", "upper", "size", "offset"));
+    List<String> header = new ArrayList<>(List.of("id", "lower", "upper", "size"));
+    header.addAll(columns.keySet());
+    CsvTable.append(out, header);
     for (int i = 0; i < count(); i++) {
       TensorUsageRecord record = records.get(i);
-      CsvTable.append(
-          out,
-          List.of(
-              ids.get(i),
-              Long.toString(record.firstTask()),
-              Long.toString(record.lastTask() + 1),
-              Long.toString(record.sizeBytes()),
-              offsets.get(i)));
+      List<String> row = new ArrayList<>();
+      row.add(ids.get(i));
+      row.add(Long.toString(record.firstTask()));
+      row.add(Long.toString(record.lastTask() + 1));
+      row.add(Long.toString(record.sizeBytes()));
+      for (List<String> column : columns.values()) {
+        row.add(column.get(i));
+      }
+      CsvTable.append(out, row);
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.prmalloc.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -191,7 +192,7 @@ class PlanConstraintsTest {
   @ParameterizedTest
   @ValueSource(strings = {"--alignment=64", "--capacity=2", "--memory=fast=8,slow=8"})
   void shouldShowNoControlCharactersOfAnId(String option) throws IOException {
-    String file = file("id,lower,upper,size,offset\na\u001b[31m,0,1,4,4\n");
+    String file = file("id,lower,upper,size,offset,memory\na\u001b[31m,0,1,4,4,x\n");
     Outcome outcome = Outcome.of("plan", file, option);
     assertTrue(outcome.err().contains("tensor a?[31m "), outcome.err());
   }
@@ -298,15 +299,11 @@ class PlanConstraintsTest {
 
   @Test
   void shouldRefuseWhatDoesNotGoWithTwoMemories() throws IOException {
-    Outcome fixed = Outcome.of("plan", file(FIXED), "--memory=a=8,b=80");
-    assertEquals(2, fixed.exitCode());
-    assertTrue(
-        fixed.err().contains("two memories take no fixed offsets, and tensor a has one"),
-        fixed.err());
     for (String option :
         List.of(
             "--strategy=exact",
-            "--out=x",
+            "--report=x",
+            "--capacity=9",
             "--order=size",
             "--search=swaps",
             "--seed=2",
@@ -317,5 +314,120 @@ class PlanConstraintsTest {
           "prmalloc: " + option.replaceAll("=.*", "") + " does not go with --memory\n",
           outcome.err());
     }
+  }
+
+  // b does not fit into the fast memory where it is fixed; d and f share bytes in two memories.
+  private static final String BOUND =
+      """
+      id,lower,upper,size,offset,memory,uses
+      a,0,4,16,16,,9
+      b,0,4,16,112,,9
+      c,0,4,16,,slow,90
+      d,0,4,16,0,slow,1
+      e,0,4,8,,,8
+      f,0,4,16,0,fast,
+      """;
+
+  private JsonNode memories(String file, String... options) throws IOException {
+    Outcome outcome =
+        Outcome.of(
+            Stream.concat(
+                    Stream.of("plan", file, "--memory=fast=64,slow=128", "--json"),
+                    Stream.of(options))
+                .toArray(String[]::new));
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    return JSON.readTree(outcome.out()).get("memories");
+  }
+
+  @Test
+  void shouldKeepFixedOffsetsInTwoMemories() throws IOException {
+    JsonNode memories = memories(file(BOUND));
+
+    assertEquals(JSON.readTree("{\"a\":16,\"e\":32,\"f\":0}"), memories.get(0).get("offsets"));
+    assertEquals(JSON.readTree("{\"b\":112,\"c\":16,\"d\":0}"), memories.get(1).get("offsets"));
+    assertEquals(19, memories.get(0).get("uses").asLong());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"BOUND", "GAPS", "sample:mobilenet-v1"})
+  void shouldPlanTwoMemoriesAgainFromWhatItWrote(String input) throws IOException {
+    String file =
+        switch (input) {
+          case "BOUND" -> file(BOUND);
+          case "GAPS" -> file(GAPS);
+          default -> input;
+        };
+    String sizes =
+        input.startsWith("sample") ? "--memory=fast=500K,slow=4M" : "--memory=fast=64,slow=128";
+    Path out = directory.resolve("out.csv");
+    String first = Outcome.of("plan", file, sizes, "--out=" + out, "--json").out();
+    Outcome again = Outcome.of("plan", out.toString(), sizes, "--json");
+
+    assertEquals("", again.err());
+    assertEquals(0, again.exitCode());
+    assertEquals(JSON.readTree(first).get("memories"), JSON.readTree(again.out()).get("memories"));
+    if (input.equals("BOUND")) {
+      assertTrue(Files.readString(out).contains("\ne,0,4,8,32,fast,8\nf,0,4,16,0,fast,\n"));
+    }
+  }
+
+  @Test
+  void shouldWriteNoPlanThatIsTooLargeForItsMemory() throws IOException {
+    Path out = directory.resolve("out.csv");
+
+    Outcome outcome = Outcome.of("plan", file(BOUND), "--memory=fast=8,slow=128", "--out=" + out);
+
+    assertEquals(1, outcome.exitCode());
+    assertEquals(
+        "prmalloc: capacity 8 of fast is not reached; the smallest plan found of what must lie there"
+            + " needs 16; "
+            + out
+            + " is not written\n",
+        outcome.err());
+    assertFalse(Files.exists(out));
+  }
+
+  @Test
+  void shouldRefuseTwoMemoriesThatCannotBe() throws IOException {
+    String bound = file(BOUND);
+    Outcome other = Outcome.of("plan", bound, "--memory=sram=64,dram=128");
+    assertEquals(2, other.exitCode());
+    assertEquals(
+        "prmalloc: "
+            + bound
+            + ": tensor c must lie in the memory `slow`; there are sram and dram\n",
+        other.err());
+
+    Outcome unaligned =
+        Outcome.of("plan", bound, "--memory=fast=64,slow=128", "--alignment=32", "--json");
+    assertEquals(2, unaligned.exitCode());
+    assertTrue(unaligned.err().contains("tensor a is fixed at offset 16"), unaligned.err());
+
+    String same = "id,lower,upper,size,offset,memory\na,0,4,8,0,slow\nb,0,4,8,4,\nc,0,4,4,,fast\n";
+    Outcome conflict = Outcome.of("plan", file(same), "--memory=fast=8,slow=8");
+    assertEquals(1, conflict.exitCode());
+    assertTrue(
+        conflict.err().contains("of what comes to slow, fixed offsets cannot be kept: "),
+        conflict.err());
+
+    Outcome line =
+        Outcome.of("plan", file(same.replace("4,\n", "4,slow\n")), "--memory=fast=8,slow=8");
+    assertEquals(2, line.exitCode());
+    assertTrue(line.err().contains("a (line 2)") && line.err().contains("b (line 3)"), line.err());
+  }
+
+  @Test
+  void shouldSayThatMemoriesMeanNothingToASinglePlan() throws IOException {
+    Outcome apart =
+        Outcome.of("plan", file("id,lower,upper,size,memory\na,0,1,4,fast\n"), "--strategy=exact");
+    assertEquals(0, apart.exitCode());
+    assertTrue(
+        apart.err().endsWith(": the column memory is passed over without --memory\n"), apart.err());
+
+    Outcome shared = Outcome.of("plan", file(BOUND));
+    assertEquals(2, shared.exitCode());
+    assertTrue(shared.err().contains("fixed offsets cannot be kept in one memory: "), shared.err());
+    assertTrue(shared.err().endsWith("; --memory plans two\n"), shared.err());
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 /**
  * Chooses strategies and runs them, one after the other.
@@ -44,8 +45,8 @@ public final class Planning {
    *     strategy that is defined for the tensors' sizes
    * @param kind which plans; empty for all that a strategy makes, objects before offsets
    * @throws IllegalArgumentException if a tensor is fixed where the alignment does not let it be;
-   *     if sizes are too large for plans under constraints; if there is no strategy of a name, or
-   *     one that is named is not defined for the tensors' sizes
+   *     if two are fixed at the same bytes; if sizes are too large for plans under constraints; if
+   *     there is no strategy of a name, or one that is named is not defined for the tensors' sizes
    */
   public Planning(
       TensorLifetimes tensors,
@@ -55,6 +56,7 @@ public final class Planning {
     this.tensors = tensors;
     this.options = options;
     checkFixed(tensors, options.alignment());
+    checkApart(tensors);
     checkSizes(tensors);
     boolean all = strategies.isEmpty() || strategies.contains(ALL);
     List<PlanMethod> named =
@@ -84,7 +86,8 @@ public final class Planning {
     }
   }
 
-  private static void checkFixed(TensorLifetimes tensors, long alignment) {
+  /** Refuses fixed offsets that the alignment does not allow. */
+  static void checkFixed(TensorLifetimes tensors, long alignment) {
     for (int i = 0; i < tensors.count(); i++) {
       long offset = tensors.records().get(i).constraints().offset().orElse(0);
       if (offset % alignment != 0) {
@@ -98,6 +101,20 @@ public final class Planning {
                 + alignment);
       }
     }
+  }
+
+  /** Refuses tensors that a file fixes at the same bytes because they lie in two memories. */
+  private static void checkApart(TensorLifetimes tensors) {
+    List<Integer> all = IntStream.range(0, tensors.count()).boxed().toList();
+    FixedOffsets.fault(tensors, all)
+        .ifPresent(
+            fault -> {
+              throw new IllegalArgumentException(
+                  tensors.name()
+                      + ": fixed offsets cannot be kept in one memory: "
+                      + fault
+                      + "; --memory plans two");
+            });
   }
 
   private static void checkSizes(TensorLifetimes tensors) {

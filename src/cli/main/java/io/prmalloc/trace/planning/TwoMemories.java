@@ -24,7 +24,8 @@ import java.util.stream.IntStream;
 
 /**
  * The tensors of a step in two memories, such as an accelerator's SRAM and DRAM: in the fast one
- * those with the most uses per byte, in the slow one the rest.
+ * those with the most uses per byte, in the slow one the rest. A tensor may be bound to one of
+ * them, and a fixed offset holds in the memory to which its tensor comes.
  *
  * <p>Source: scratchpad allocation by profit density, as in Panda, Dutt and Nicolau (1997) and
  * Avissar, Barua and Stewart (2002).
@@ -79,21 +80,29 @@ public final class TwoMemories {
    * @param options alignment and watcher count, and the timeout: after it, what was not yet tried
    *     in the fast memory goes to the slow one, whose plan has as long again, or 5 seconds if
    *     there is no timeout
-   * @throws IllegalArgumentException if sizes are shapes, or a tensor has a fixed offset, which
-   *     does not say in which memory
+   * @throws IllegalArgumentException if sizes are shapes or too large, a tensor must lie in a
+   *     memory of another name, or is fixed where the alignment does not let it be
+   * @throws IllegalStateException if tensors that are fixed at the same bytes all came to one
+   *     memory
    */
   public static TwoMemories plan(
       TensorLifetimes tensors, List<Memory> memories, PlanOptions options) {
     if (tensors.dimensions() > 1) {
-      throw new IllegalArgumentException("two memories need sizes in bytes, not shapes");
+      throw new IllegalArgumentException(
+          tensors.name() + ": two memories need sizes in bytes, not shapes");
     }
-    for (int i = 0; i < tensors.count(); i++) {
-      if (tensors.records().get(i).constraints().offset().isPresent()) {
-        throw new IllegalArgumentException(
-            "two memories take no fixed offsets, and tensor " + tensors.shownId(i) + " has one");
-      }
+    checkNames(tensors, memories);
+    Planning.checkFixed(tensors, options.alignment());
+    try {
+      return chosen(tensors, memories, options);
+    } catch (IllegalArgumentException tooLarge) {
+      throw new IllegalArgumentException(tensors.name() + ": " + tooLarge.getMessage(), tooLarge);
     }
-    List<Integer> fast = choose(tensors, memories.get(0).bytes(), options);
+  }
+
+  private static TwoMemories chosen(
+      TensorLifetimes tensors, List<Memory> memories, PlanOptions options) {
+    List<Integer> fast = choose(tensors, memories.get(0), options);
     boolean[] isFast = new boolean[tensors.count()];
     fast.forEach(tensor -> isFast[tensor] = true);
     List<Integer> slow =
@@ -105,15 +114,39 @@ public final class TwoMemories {
             part(tensors, memories.get(1), slow, options)));
   }
 
-  private static List<Integer> choose(TensorLifetimes tensors, long bytes, PlanOptions options) {
+  private static void checkNames(TensorLifetimes tensors, List<Memory> memories) {
+    List<String> names = memories.stream().map(Memory::name).toList();
+    for (int i = 0; i < tensors.count(); i++) {
+      Optional<String> memory = tensors.memory(i);
+      if (memory.isPresent() && !names.contains(memory.get())) {
+        throw new IllegalArgumentException(
+            tensors.name()
+                + ": tensor "
+                + tensors.shownId(i)
+                + " must lie in the memory `"
+                + memory.get()
+                + "`; there are "
+                + String.join(" and ", names));
+      }
+    }
+  }
+
+  /** Those that must lie in the fast memory, and as many others as a plan is found with. */
+  private static List<Integer> choose(TensorLifetimes tensors, Memory memory, PlanOptions options) {
+    List<Integer> chosen =
+        new ArrayList<>(
+            IntStream.range(0, tensors.count())
+                .filter(i -> tensors.memory(i).equals(Optional.of(memory.name())))
+                .boxed()
+                .toList());
     List<Integer> order =
         IntStream.range(0, tensors.count())
+            .filter(i -> tensors.memory(i).isEmpty())
             .boxed()
             .sorted(
                 Comparator.<Integer>comparingDouble(
                     i -> -tensors.uses(i) / (double) tensors.records().get(i).sizeBytes()))
             .toList();
-    List<Integer> chosen = new ArrayList<>();
     int chunk = order.size();
     long begin = System.nanoTime();
     long nanos = options.timeout().map(Duration::toNanos).orElse(Long.MAX_VALUE);
@@ -124,10 +157,7 @@ public final class TwoMemories {
       chunk = Math.min(chunk, order.size() - next);
       List<Integer> more = new ArrayList<>(chosen);
       more.addAll(order.subList(next, next + chunk));
-      List<TensorUsageRecord> records = records(tensors, more);
-      if (LowerBounds.loadBytes(records) <= bytes
-          && MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment()).totalBytes()
-              <= bytes) {
+      if (fits(tensors, more, memory.bytes(), options)) {
         chosen = more;
         next += chunk;
         chunk *= 2;
@@ -140,8 +170,27 @@ public final class TwoMemories {
     return chosen;
   }
 
+  private static boolean fits(
+      TensorLifetimes tensors, List<Integer> some, long bytes, PlanOptions options) {
+    List<TensorUsageRecord> records = records(tensors, some);
+    return LowerBounds.loadBytes(records) <= bytes
+        && FixedOffsets.fault(tensors, some).isEmpty()
+        && MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment()).totalBytes()
+            <= bytes;
+  }
+
   private static Part part(
       TensorLifetimes tensors, Memory memory, List<Integer> some, PlanOptions options) {
+    FixedOffsets.fault(tensors, some)
+        .ifPresent(
+            fault -> {
+              throw new IllegalStateException(
+                  tensors.name()
+                      + ": no plan is found: of what comes to "
+                      + memory.name()
+                      + ", fixed offsets cannot be kept: "
+                      + fault);
+            });
     List<TensorUsageRecord> records = records(tensors, some);
     Duration patience = options.timeout().orElse(PATIENCE);
     OffsetsAssignment greedy =
@@ -171,6 +220,27 @@ public final class TwoMemories {
     return part.tensors.stream().mapToLong(tensors::uses).sum();
   }
 
+  /**
+   * Writes the tensors as a table with the memory and the offset of each, which a plan for the same
+   * memories keeps.
+   *
+   * <p>Threading: any thread.
+   *
+   * @throws IllegalStateException if the file has changed since it was read
+   * @throws IOException if it cannot be written
+   */
+  public void writeCsv(Appendable out) throws IOException {
+    String[] memories = new String[tensors.count()];
+    long[] offsets = new long[tensors.count()];
+    for (Part part : parts) {
+      for (int i = 0; i < part.tensors.size(); i++) {
+        memories[part.tensors.get(i)] = part.memory.name();
+        offsets[part.tensors.get(i)] = part.plan.offset(i);
+      }
+    }
+    tensors.writeCsv(List.of(memories), offsets, out);
+  }
+
   /** What went wrong, one sentence each. Threading: any thread. */
   public List<String> failures() {
     List<String> failures = new ArrayList<>();
@@ -183,7 +253,9 @@ public final class TwoMemories {
                 + part.memory.bytes()
                 + " of "
                 + part.memory.name()
-                + " is not reached; the smallest plan found of what is left needs "
+                + " is not reached; the smallest plan found of what "
+                + (part.memory.equals(parts.get(0).memory) ? "must lie there" : "is left")
+                + " needs "
                 + part.plan.totalBytes());
       }
     }
