@@ -36,7 +36,9 @@ public record GraphModel(List<Part> parts, long alignment, List<String> warnings
     /** A kernel writes it once, when the model is prepared, from constants. */
     PREPARED,
     /** No node writes it: working memory of the nodes that name it as an input. */
-    SCRATCH
+    SCRATCH,
+    /** A node writes it and none reads it: it is alive at that node only. */
+    UNREAD
   }
 
   /**
@@ -121,7 +123,12 @@ public record GraphModel(List<Part> parts, long alignment, List<String> warnings
   public static GraphModel of(Graph graph, List<String> warnings) {
     List<NodeNote> nodes = graph.nodes().stream().map(node -> NodeNote.NONE).toList();
     List<TensorNote> tensors = graph.tensors().stream().map(tensor -> TensorNote.NONE).toList();
-    return new GraphModel(List.of(new Part("", graph, nodes, tensors)), ANY_ALIGNMENT, warnings);
+    return of(new Part("", graph, nodes, tensors), warnings);
+  }
+
+  /** A single graph, whose engine is not known. Threading: any thread. */
+  public static GraphModel of(Part part, List<String> warnings) {
+    return new GraphModel(List.of(part), ANY_ALIGNMENT, warnings);
   }
 
   /**

@@ -3,6 +3,9 @@ package io.prmalloc.onnx;
 import static io.prmalloc.model.ModelFormatException.quote;
 
 import io.prmalloc.model.GraphModel;
+import io.prmalloc.model.GraphModel.NodeNote;
+import io.prmalloc.model.GraphModel.Origin;
+import io.prmalloc.model.GraphModel.TensorNote;
 import io.prmalloc.model.ModelFormatException;
 import io.prmalloc.onnx.OnnxModel.Body;
 import io.prmalloc.onnx.OnnxModel.Declared;
@@ -52,6 +55,7 @@ final class GraphBuilder {
   private final List<Value> values = new ArrayList<>();
   private final List<Boolean> constant = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
+  private final List<NodeNote> nodeNotes = new ArrayList<>();
   // What stopped the rules, and where they and the model differ; for the warning.
   private final Set<String> stops = new LinkedHashSet<>();
   private final List<String> differences = new ArrayList<>();
@@ -85,10 +89,31 @@ final class GraphBuilder {
     }
     try {
       Graph graph = new Graph(tensors, freeingWhatNobodyReads(outputs), inputs, outputs, List.of());
-      return GraphModel.of(graph, warnings(unknown));
+      return GraphModel.of(
+          new GraphModel.Part("", graph, nodeNotes, tensorNotes(graph)), warnings(unknown));
     } catch (InvalidGraphException invalid) {
       throw error("graph", invalid.getMessage());
     }
+  }
+
+  private List<TensorNote> tensorNotes(Graph graph) {
+    Set<Integer> unread = new HashSet<>();
+    graph.nodes().forEach(node -> unread.addAll(node.temporaries()));
+    List<TensorNote> notes = new ArrayList<>();
+    for (int i = 0; i < values.size(); i++) {
+      Value value = values.get(i);
+      notes.add(
+          new TensorNote(
+              value.type() == null ? "" : value.type().toString(),
+              value.dims() == null || value.rank() == 0 ? "" : Value.describe(value.dims()),
+              unread.contains(i) ? Origin.UNREAD : Origin.GRAPH));
+    }
+    return notes;
+  }
+
+  private void add(Node node, String operator) {
+    nodes.add(node);
+    nodeNotes.add(new NodeNote(operator, List.of()));
   }
 
   /** What an operator gives and nothing reads would live on for ever. */
@@ -202,15 +227,19 @@ final class GraphBuilder {
         written.add(tensor);
       }
     }
-    nodes.add(new Node(read, written, List.of()));
+    add(new Node(read, written, List.of()), label(operation));
     if (stopped && known.stream().allMatch(value -> value == null || value.hasSize())) {
       stops.add(operation.place() + " (" + describe(operation) + ")");
     }
   }
 
+  private static String label(Operation operation) {
+    return (OnnxModel.isStandard(operation.domain()) ? "" : operation.domain() + ".")
+        + operation.operator();
+  }
+
   private static String describe(Operation operation) {
-    String domain = OnnxModel.isStandard(operation.domain()) ? "" : operation.domain() + ".";
-    return quote(domain + operation.operator()).replace("`", "")
+    return quote(label(operation)).replace("`", "")
         + (operation.name().isEmpty() ? "" : " " + quote(operation.name()));
   }
 
@@ -265,7 +294,7 @@ final class GraphBuilder {
         given.add(define(inner, input.place(), input.name(), value, false));
       }
       if (!given.isEmpty()) {
-        nodes.add(new Node(inputs, given, List.of()));
+        add(new Node(inputs, given, List.of()), "begin of a body of " + operator.name());
       }
       List<Integer> outputs = walk(body, inner);
       read.addAll(outputs);

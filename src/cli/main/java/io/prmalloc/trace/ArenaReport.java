@@ -505,8 +505,12 @@ public final class ArenaReport {
       if (inputs.contains(tensor)) {
         return "input, filled before the first node";
       }
-      return (temporaries.contains(tensor) ? "working memory of " : "written by ")
-          + node(writers[tensor]);
+      boolean working = temporaries.contains(tensor) && !isUnread(tensor);
+      return (working ? "working memory of " : "written by ") + node(writers[tensor]);
+    }
+
+    private boolean isUnread(int tensor) {
+      return part.tensors().get(tensor).origin() == Origin.UNREAD;
     }
 
     private String end(int tensor) {
@@ -521,6 +525,9 @@ public final class ArenaReport {
       }
       if (options.preserveInputs() && inputs.contains(tensor)) {
         return "preserved to the end";
+      }
+      if (isUnread(tensor)) {
+        return "read by no node";
       }
       if (temporaries.contains(tensor)) {
         return "needed there only";

@@ -203,6 +203,39 @@ class GraphInputsTest {
   }
 
   @Test
+  void shouldExplainAnOnnxModelByItsOperators() throws IOException {
+    byte[] model =
+        OnnxWriter.model(
+            13,
+            graph ->
+                graph
+                    .input("x", "nx1024")
+                    .weight("w", 1024, 4096)
+                    .node("MatMul", "x,w", "a")
+                    .node("Shape", "a", "unread")
+                    .node("Relu", "a", "b")
+                    .output("b"));
+    String file = Files.write(directory.resolve("model"), model).toString();
+
+    Outcome outcome = Outcome.of("arena", file, "--shape=n=8", "--explain");
+
+    assertEquals(0, outcome.exitCode(), outcome.err());
+    assertEquals(
+        List.of(
+            "0 x (FLOAT 8x1024): 32768 bytes at 131072; input, filled before the first node, read"
+                + " last by node 0 (MatMul); 1 node, 0-0",
+            "1 w (FLOAT 1024x4096): 16777216 bytes; constant, its data stays in the file",
+            "2 a (FLOAT 8x4096): 131072 bytes at 0; written by node 0 (MatMul), read last by node 2"
+                + " (Relu); 3 nodes, 0-2",
+            "3 unread (INT64 2): 16 bytes at 131072; written by node 1 (Shape), read by no node; 1"
+                + " node, 1-1",
+            "4 b (FLOAT 8x4096): 131072 bytes at 131072; written by node 2 (Relu), output, kept to"
+                + " the end; 1 node, 2-2"),
+        outcome.out().lines().skip(2).limit(5).toList());
+    assertTrue(outcome.out().contains("Most is alive at node 2 (Relu), "), outcome.out());
+  }
+
+  @Test
   void shouldRefuseWhenShapesDoNotFit() throws IOException {
     String file = onnx();
 
