@@ -48,6 +48,7 @@ public final class InputFile {
           new Kind(0, "\u0089HDF\r\n\32\n", "an HDF5 file"),
           new Kind(0, "\u0093NUMPY", "a NumPy array"),
           new Kind(0, "GGUF", "a GGUF model"),
+          new Kind(5, "\0\0\0{\"", "a safetensors file"),
           new Kind(0, "PAR1", "a Parquet file"),
           new Kind(0, "ARROW1", "an Arrow file"),
           new Kind(0, "SQLite format 3", "an SQLite database"),

@@ -68,7 +68,11 @@ final class MallocTraceReader {
     }
     if (reader.requests != reader.header[2]) {
       throw TraceFormatException.ofFile(
-          file, "has " + reader.requests + " requests, but its header says " + reader.header[2]);
+          file,
+          "has "
+              + Counted.of(reader.requests, "request")
+              + ", but its header says "
+              + reader.header[2]);
     }
     Trace read = reader.trace.build();
     if (read.tensorCount() == 0) {

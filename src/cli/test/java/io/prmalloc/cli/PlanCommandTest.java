@@ -381,8 +381,11 @@ class PlanCommandTest {
     assertEquals(3, json("plan", input.toString(), "--json").get("results").size());
     for (String[] options :
         new String[][] {
-          {"--strategy=greedy-by-size", "greedy-by-size is not defined for sizes of 2 dimensions"},
-          {"--kind=offsets", "no strategy makes offsets for sizes of 2 dimensions"},
+          {
+            "--strategy=greedy-by-size",
+            input + ": greedy-by-size is not defined for sizes of 2 dimensions"
+          },
+          {"--kind=offsets", input + ": no strategy makes offsets for sizes of 2 dimensions"},
           {"--report=x.html", "--report draws offsets, which sizes of 2 dimensions have not"},
           {"--out=x.csv", "--out writes offsets, which sizes of 2 dimensions have not"},
         }) {

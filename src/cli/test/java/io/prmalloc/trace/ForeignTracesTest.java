@@ -84,6 +84,7 @@ class ForeignTracesTest {
         "1;2;a 0 1|3: `a 0 1` is no number; the header has 4 lines with one each",
         "1;99999999999999999999|2: number `99999999999999999999` is not a whole number that fits 64"
             + " bits",
+        "1;2;3;1;a 0 5|has 1 request, but its header says 3",
         "1;2;3;1;a 0 5;f 0|has 2 requests, but its header says 3",
         "1;2;1;1;a 0 5;f 0|6: is request 2, but the header says there are 1",
         "1;2;0;1|holds no allocation",

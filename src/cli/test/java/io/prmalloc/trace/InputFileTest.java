@@ -48,6 +48,7 @@ class InputFileTest {
     "894844460d0a1a0a, an HDF5 file",
     "934e554d505901, a NumPy array",
     "47475546, a GGUF model",
+    "40000000000000007b225f5f6d, a safetensors file",
     "4a4156412050524f46494c4520, a dump of a Java heap",
     "464c5200, a recording of Java Flight Recorder",
     "7f454c46, an ELF program or library",

@@ -78,7 +78,8 @@ public final class Planning {
     }
     if (choices.isEmpty()) {
       throw new IllegalArgumentException(
-          "no strategy makes "
+          tensors.name()
+              + ": no strategy makes "
               + kind.map(PlanKind::label).orElse("plans")
               + " for sizes of "
               + tensors.dimensions()
@@ -129,7 +130,8 @@ public final class Planning {
   }
 
   private IllegalArgumentException undefined(PlanMethod method, Optional<PlanKind> kind) {
-    String what = method.label() + kind.map(k -> " by " + k.label()).orElse("");
+    String what =
+        tensors.name() + ": " + method.label() + kind.map(k -> " by " + k.label()).orElse("");
     return new IllegalArgumentException(
         tensors.dimensions() == 1
             ? what + " is not defined"
