@@ -116,12 +116,16 @@ public final class PrmallocByteBufAllocator extends AbstractByteBufAllocator
     taken.close();
   }
 
-  /** Whether this JVM tells addresses, found out by asking for that of some allocation. */
-  boolean tellsAddresses(Allocation some) {
+  /** Whether this JVM tells addresses, found out by asking for that of some buffer's memory. */
+  boolean tellsAddresses(AllocationByteBuf some) {
     Boolean known = tellsAddresses;
-    if (known == null && some != null) {
-      known = hasAddress(some);
-      tellsAddresses = known;
+    Allocation asked = known == null ? some.allocation() : null;
+    if (asked != null) {
+      known = hasAddress(asked);
+      if (known || some.allocation() == asked) {
+        // Else it was released meanwhile, and refused for that.
+        tellsAddresses = known;
+      }
     }
     return known != null && known;
   }
