@@ -39,7 +39,10 @@ public final class ServerMain implements Runnable {
   @Option(
       names = "--plan-store",
       paramLabel = "STORE",
-      description = "where replicas share the pool's plans: a directory, or redis://HOST:PORT")
+      description =
+          "where replicas share the pool's plans: a directory, or redis://HOST:PORT; with --allocator pool"
+              + " by default what the variable PRMALLOC_PLAN_STORE says, which is the place for an"
+              + " address with a password")
   private String planStore;
 
   @Option(names = "--port", description = "on the loopback address (default ${DEFAULT-VALUE})")
@@ -111,11 +114,17 @@ public final class ServerMain implements Runnable {
     try {
       ServerOptions options =
           new ServerOptions(
-              memory, engine, model.toModelFile(), port, workers, limits(), planStore);
+              memory, engine, model.toModelFile(), port, workers, limits(), planStore());
       return serve(options);
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
     }
+  }
+
+  private String planStore() {
+    return planStore == null && memory == MemoryKind.POOL
+        ? System.getenv(ServerOptions.PLAN_STORE_VARIABLE)
+        : planStore;
   }
 
   private static InferenceServer serve(ServerOptions options) {

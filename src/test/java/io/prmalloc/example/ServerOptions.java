@@ -35,6 +35,11 @@ public record ServerOptions(
   /** The most threads that run models. */
   public static final int MAX_WORKERS = 1024;
 
+  /**
+   * The environment's variable for a plan store: other users see command lines, and no variable.
+   */
+  public static final String PLAN_STORE_VARIABLE = "PRMALLOC_PLAN_STORE";
+
   private static final int MAX_PORT = 65_535;
 
   /** What begins as the address of a Redis, or of any other server. */

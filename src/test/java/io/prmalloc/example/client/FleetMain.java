@@ -47,9 +47,10 @@ public final class FleetMain implements Runnable {
       names = "--plan-store",
       paramLabel = "STORE",
       description =
-          "a directory, which is made, or redis://HOST:PORT; default a redis-server that is started for this, where"
-              + " it is installed, else a new directory")
-  private String planStore;
+          "a directory, which is made, or redis://HOST:PORT; default what the variable PRMALLOC_PLAN_STORE"
+              + " says, which is the place for an address with a password, else a redis-server that is"
+              + " started for this, where it is installed, else a new directory")
+  private String planStore = System.getenv(ServerOptions.PLAN_STORE_VARIABLE);
 
   @Option(
       names = "--requests",
@@ -147,9 +148,7 @@ public final class FleetMain implements Runnable {
 
   private ServerProcess start(String store) throws IOException {
     return new ServerProcess(
-        MemoryKind.POOL,
-        2,
-        List.of("--plan-store=" + store, "-Dprmalloc.startStatisticStep=" + startStep));
+        MemoryKind.POOL, 2, List.of("-Dprmalloc.startStatisticStep=" + startStep), store);
   }
 
   private Replica measure(ServerProcess server, boolean publishes) throws IOException {

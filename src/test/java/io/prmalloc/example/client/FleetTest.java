@@ -3,16 +3,27 @@ package io.prmalloc.example.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.prmalloc.example.ServerMain;
 import io.prmalloc.example.client.FleetMain.Replica;
+import io.prmalloc.redis.RedisServer;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
@@ -75,6 +86,41 @@ class FleetTest {
     assertTrue(failure(2, "redis://u:se cret@h:1").startsWith("uri is not one"));
     assertTrue(failure(2, "redis://u:secret@h:99999").startsWith("uri redis://***@h:99999 is no"));
     assertTrue(failure(2, "REDIS-SENTINEL://u:secret@h:x").startsWith("uri has a port"));
+  }
+
+  private static String commandLine(ProcessHandle process) {
+    try {
+      return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
+    } catch (IOException ended) {
+      return "";
+    }
+  }
+
+  /** In Redis with a password, which no other user of the machine is to see. */
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void shouldHaveNoPasswordInTheCommandLinesOfTheReplicas() throws Exception {
+    assumeTrue(RedisServer.isInstalled(), RedisServer.NOT_INSTALLED);
+    ExecutorService other = Executors.newSingleThreadExecutor();
+    try (RedisServer redis = new RedisServer()) {
+      redis.ask(commands -> commands.configSet("requirepass", "secret"));
+      String store = redis.uri().replace("//", "//:secret@");
+      Future<?> replicas =
+          other.submit(
+              () ->
+                  shouldHitFromTheFirstRequest(
+                      "--plan-store=" + store, "--requests=5", "--start-step=5"));
+      Set<String> seen = new HashSet<>();
+      while (!replicas.isDone()) {
+        ProcessHandle.current().children().map(FleetTest::commandLine).forEach(seen::add);
+        TimeUnit.MILLISECONDS.sleep(20);
+      }
+      replicas.get();
+      assertTrue(seen.stream().anyMatch(line -> line.contains(ServerMain.class.getName())));
+      assertEquals(List.of(), seen.stream().filter(line -> line.contains("secret")).toList());
+    } finally {
+      other.shutdown();
+    }
   }
 
   /** In Redis, where that is installed. */

@@ -2,6 +2,7 @@ package io.prmalloc.example.client;
 
 import io.prmalloc.example.MemoryKind;
 import io.prmalloc.example.ServerMain;
+import io.prmalloc.example.ServerOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -44,6 +45,14 @@ public final class ServerProcess implements AutoCloseable {
    * @param more options of {@link ServerMain}, system properties, and -XX flags of the JVM
    */
   public ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
+    this(memory, workers, more, null);
+  }
+
+  /**
+   * @param planStore where the server shares its plans, or null for nowhere
+   */
+  public ServerProcess(MemoryKind memory, int workers, List<String> more, String planStore)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // A heap that is all there from the start: page faults are those of other memory then.
@@ -64,7 +73,13 @@ public final class ServerProcess implements AutoCloseable {
             "--workers=" + workers,
             "--allocator=" + memory.name().toLowerCase(Locale.ROOT)));
     more.stream().filter(option -> !isFlag(option)).forEach(command::add);
-    process = new ProcessBuilder(command).start();
+    ProcessBuilder builder = new ProcessBuilder(command);
+    // Not as an option: an address may have a password, and every user sees command lines.
+    builder.environment().remove(ServerOptions.PLAN_STORE_VARIABLE);
+    if (planStore != null) {
+      builder.environment().put(ServerOptions.PLAN_STORE_VARIABLE, planStore);
+    }
+    process = builder.start();
     Thread errors = new Thread(this::passErrorsOn, "server-errors");
     errors.setDaemon(true);
     errors.start();
