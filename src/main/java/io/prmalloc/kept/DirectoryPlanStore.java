@@ -37,9 +37,9 @@ final class DirectoryPlanStore implements PlanStore {
   // POSIX drops a process's lock when the process closes any handle of the file, so within a JVM
   // only one thread at a time may open it, by whatever path it came to the directory.
   //
-  // Others may write in the directory. A pipe in a plan's place would be waited for without an end,
-  // and a symbolic link may lead to a file that they must not change, so a link is read, as those
-  // of a ConfigMap are, and never written through.
+  // Others may write in the directory. A pipe in the place of a plan, or of a lock, would be waited
+  // for without an end. A symbolic link may lead to a file that they must not change, so a link is
+  // read, as those of a ConfigMap are, and never written through.
 
   private static final Logger LOGGER = System.getLogger(DirectoryPlanStore.class.getName());
 
@@ -61,9 +61,7 @@ final class DirectoryPlanStore implements PlanStore {
       throw new NotDirectoryException(directory.toString());
     }
     Path file = file(key);
-    if (Files.exists(file) && !Files.isRegularFile(file)) {
-      throw new FileSystemException(file.toString(), null, "is no regular file");
-    }
+    checkRegular(file);
     try (InputStream in = Files.newInputStream(file)) {
       return Optional.of(in.readNBytes(MAX_BYTES + 1));
     } catch (NoSuchFileException none) {
@@ -80,6 +78,22 @@ final class DirectoryPlanStore implements PlanStore {
     if (!LOCKED_HERE.add(lock)) {
       return false;
     }
+    try {
+      checkRegular(lock, LinkOption.NOFOLLOW_LINKS);
+      return replaceLocked(lock, key, read, bytes);
+    } finally {
+      LOCKED_HERE.remove(lock);
+    }
+  }
+
+  private static void checkRegular(Path file, LinkOption... links) throws IOException {
+    if (Files.exists(file, links) && !Files.isRegularFile(file, links)) {
+      throw new FileSystemException(file.toString(), null, "is no regular file");
+    }
+  }
+
+  private boolean replaceLocked(Path lock, String key, Optional<byte[]> read, byte[] bytes)
+      throws IOException {
     try (FileChannel channel =
             FileChannel.open(
                 lock,
@@ -99,8 +113,6 @@ final class DirectoryPlanStore implements PlanStore {
       return true;
     } catch (OverlappingFileLockException lockedByAnotherClassLoader) {
       return false;
-    } finally {
-      LOCKED_HERE.remove(lock);
     }
   }
 

@@ -107,6 +107,18 @@ class DirectoryPlanStoreTest {
   }
 
   @Test
+  void shouldWaitForNobodyWhenALockIsAPipe() throws Exception {
+    Path pipe = directory.resolve("." + KEY + ".lock");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    PlanStore store = PlanStore.directory(directory);
+    IOException refused =
+        assertThrows(IOException.class, () -> store.replace(KEY, Optional.empty(), bytes(1)));
+    assertEquals(pipe + ": is no regular file", refused.getMessage());
+    Files.delete(pipe);
+    assertTrue(store.replace(KEY, Optional.empty(), bytes(1)));
+  }
+
+  @Test
   void shouldNotPublishWhenAnotherHasTheLock() throws IOException {
     PlanStore store = PlanStore.directory(directory);
     try (FileChannel channel =
