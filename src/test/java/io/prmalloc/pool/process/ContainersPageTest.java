@@ -1,6 +1,8 @@
 package io.prmalloc.pool.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.SubAllocator;
@@ -18,6 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.yaml.snakeyaml.Yaml;
 
 /** The statements of {@code docs/containers.md}: the sizing rule, and the manifest. */
@@ -117,8 +121,49 @@ class ContainersPageTest {
           Map.entry("volumes", Set.of("name", "emptyDir", "configMap")),
           Map.entry("emptyDir", Set.of("medium", "sizeLimit")));
 
+  /** Fields that must be there. */
+  private static final Map<String, Set<String>> REQUIRED =
+      Map.ofEntries(
+          Map.entry("", Set.of("apiVersion", "kind", "metadata", "spec")),
+          Map.entry("spec", Set.of("selector", "template")),
+          Map.entry("template.spec", Set.of("containers")),
+          Map.entry("seccompProfile", Set.of("type")),
+          Map.entry("containers", Set.of("name", "image")),
+          Map.entry("env", Set.of("name")),
+          Map.entry("ports", Set.of("containerPort")),
+          Map.entry("httpGet", Set.of("port")),
+          Map.entry("volumeMounts", Set.of("name", "mountPath")),
+          Map.entry("volumes", Set.of("name")));
+
+  /** Whose values are lists; those of other objects are none. */
+  private static final Set<String> LISTS =
+      Set.of("containers", "env", "ports", "drop", "add", "volumeMounts", "volumes");
+
+  /** Whose values are whole numbers. */
+  private static final Set<String> NUMBERS =
+      Set.of(
+          "replicas",
+          "runAsUser",
+          "runAsGroup",
+          "fsGroup",
+          "terminationGracePeriodSeconds",
+          "containerPort",
+          "periodSeconds",
+          "failureThreshold");
+
+  /** Whose values are true or false. */
+  private static final Set<String> TRUTHS =
+      Set.of("runAsNonRoot", "allowPrivilegeEscalation", "readOnlyRootFilesystem", "readOnly");
+
+  /** Whose values are quantities, as {@code 2Gi}. */
+  private static final Set<String> QUANTITIES = Set.of("cpu", "memory", "sizeLimit");
+
+  private static String text() throws IOException {
+    return Files.readString(Path.of("../docs/operations/kubernetes.yaml"));
+  }
+
   private static Map<String, Object> manifest() throws IOException {
-    return new Yaml().load(Files.readString(Path.of("../docs/operations/kubernetes.yaml")));
+    return new Yaml().load(text());
   }
 
   /** Goes through maps by their fields; 0 is the first of a list. */
@@ -139,24 +184,57 @@ class ContainersPageTest {
     return at(at(manifest(), "spec", "template", "spec", "containers", "0"), fields);
   }
 
-  /** Each object has only fields that Kubernetes knows; labels may have any name. */
+  /** The entry of the longest name that the path ends with. */
+  private static Set<String> fields(Map<String, Set<String>> of, String path) {
+    return of.entrySet().stream()
+        .filter(entry -> entry.getKey().isEmpty() ? path.isEmpty() : isEnd(entry.getKey(), path))
+        .max(Comparator.comparingInt(entry -> entry.getKey().length()))
+        .map(Map.Entry::getValue)
+        .orElse(Set.of());
+  }
+
+  private static boolean isEnd(String name, String path) {
+    return ("." + path).endsWith("." + name);
+  }
+
+  /** Each object has the fields that it must have, and only those that Kubernetes knows. */
   private static void assertKnown(String path, Object value) {
     String name = path.substring(path.lastIndexOf('.') + 1);
     if (value instanceof List<?> list) {
-      list.forEach(one -> assertKnown(path, one));
-    } else if (value instanceof Map<?, ?> map && !name.matches("labels|matchLabels")) {
-      Set<String> known =
-          FIELDS.entrySet().stream()
-              .filter(entry -> ("." + path).endsWith("." + entry.getKey()))
-              .max(Comparator.comparingInt(entry -> entry.getKey().length()))
-              .orElseThrow(() -> new AssertionError("an object of no known kind: " + path))
-              .getValue();
-      map.forEach(
-          (field, inner) -> {
-            assertTrue(known.contains(field), () -> field + " of " + path + " is unknown");
-            assertKnown(path.isEmpty() ? (String) field : path + "." + field, inner);
-          });
+      assertTrue(LISTS.contains(name), () -> path + " is no list: " + value);
+      list.forEach(one -> assertKnownOne(path, name, one));
+    } else {
+      assertTrue(!LISTS.contains(name), () -> path + " is a list, not " + value);
+      assertKnownOne(path, name, value);
     }
+  }
+
+  private static void assertKnownOne(String path, String name, Object value) {
+    if (name.matches("labels|matchLabels")) {
+      // which may have any name
+      Map<?, ?> labels = assertInstanceOf(Map.class, value, path);
+      labels.values().forEach(label -> assertInstanceOf(String.class, label, path));
+    } else if (value instanceof Map<?, ?> map) {
+      Set<String> known = fields(FIELDS, path);
+      assertTrue(!known.isEmpty(), () -> "an object of no known kind: " + path);
+      map.keySet().forEach(field -> assertTrue(known.contains(field), () -> path + "." + field));
+      assertTrue(map.keySet().containsAll(fields(REQUIRED, path)), () -> path + " has " + map);
+      map.forEach(
+          (field, inner) -> assertKnown(path.isEmpty() ? "" + field : path + "." + field, inner));
+    } else {
+      assertTrue(fields(FIELDS, path).isEmpty(), () -> path + " is an object, not " + value);
+      assertTrue(isOfItsType(name, value), () -> path + " is " + value);
+    }
+  }
+
+  private static boolean isOfItsType(String name, Object value) {
+    if (NUMBERS.contains(name)) {
+      return value instanceof Integer number && number >= 0;
+    }
+    if (QUANTITIES.contains(name)) {
+      return value instanceof Number || value.toString().matches("[0-9.]+([KMGTPE]i|[numkMGTPE])?");
+    }
+    return TRUTHS.contains(name) ? value instanceof Boolean : value instanceof String;
   }
 
   private static long bytes(String quantity) {
@@ -190,6 +268,30 @@ class ContainersPageTest {
       assertEquals(container("ports", "0", "name"), container(probe, "httpGet", "port"));
     }
     assertTrue(((String) container("image")).contains(":"));
+  }
+
+  /** What the schemas of Kubernetes's API refuse. */
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      textBlock =
+          """
+          containerPort: 8080,           containerPort: eighty
+          readOnlyRootFilesystem,        readOnlyRootFileSystem
+          periodSeconds: 2,              periodSeconds: two
+          sizeLimit: 64Mi,               sizeLimit: [1]
+          sizeLimit: 64Mi,               sizeLimit: much
+          replicas: 2,                   replicas: two
+          runAsNonRoot: true,            runAsNonRoot: 1
+          mountPath: /tmp,               mountPath: 7
+          drop: [ALL],                   drop: ALL
+          - name: server,                - image2: server
+          capabilities:,                 capability:
+          """)
+  void shouldNoticeWhatKubernetesRefuses(String right, String wrong) throws IOException {
+    assertTrue(text().contains(right), right);
+    Object manifest = new Yaml().load(text().replaceFirst(Pattern.quote(right), wrong));
+    assertThrows(AssertionError.class, () -> assertKnown("", manifest));
   }
 
   @Test
