@@ -26,8 +26,6 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -36,7 +34,6 @@ import org.junit.jupiter.api.function.Executable;
 class PrmallocByteBufAllocatorTest {
 
   private static final int LIMIT = 1 << 20;
-  private static final int RACES = 50_000;
 
   private final Allocator memory = new CpuAllocator(SubAllocator.direct(LIMIT));
   private final PrmallocByteBufAllocator buffers = new PrmallocByteBufAllocator(memory);
@@ -145,47 +142,6 @@ class PrmallocByteBufAllocatorTest {
             () -> late.memoryAddress());
     for (Executable access : accesses) {
       assertThrows(IllegalReferenceCountException.class, access);
-    }
-  }
-
-  /** The block of a buffer goes from one to the next, with other bytes, limit and byte order. */
-  @Test
-  void shouldReadTheBuffersOwnBytesOrRefuseWhenTheLastReleaseRacesWithAReader() throws Exception {
-    try (TensorPoolAllocator pool = TensorPoolAllocator.builder().build()) {
-      PrmallocByteBufAllocator pooled = new PrmallocByteBufAllocator(pool);
-      AtomicReference<ByteBuf> shown = new AtomicReference<>();
-      AtomicBoolean ended = new AtomicBoolean();
-      ExecutorService other = Executors.newSingleThreadExecutor();
-      try {
-        Future<?> reading =
-            other.submit(
-                () -> {
-                  while (!ended.get()) {
-                    ByteBuf buffer = shown.get();
-                    try {
-                      if (buffer != null) {
-                        assertEquals(42, buffer.getLong(40_000));
-                      }
-                    } catch (IllegalReferenceCountException released) {
-                      // which is what a reader that comes too late is told
-                    }
-                  }
-                });
-        for (int i = 0; i < RACES; i++) {
-          ByteBuf ours = pooled.directBuffer(40_008).setLong(40_000, 42);
-          shown.set(ours);
-          ours.release();
-          try (Allocation others = pool.allocate(i % 2 == 0 ? 40_008 : 39_000)) {
-            ByteBuffer bytes = others.byteBuffer();
-            bytes.putLong(bytes.limit() - 8, -1);
-          }
-        }
-        ended.set(true);
-        reading.get();
-      } finally {
-        ended.set(true);
-        other.shutdown();
-      }
     }
   }
 
