@@ -1,5 +1,7 @@
 package io.prmalloc.cli;
 
+import io.prmalloc.trace.GraphInput;
+import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceFormat;
 import io.prmalloc.trace.TraceInput;
@@ -10,7 +12,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The arguments by which every command finds its trace.
+ * The arguments by which every command finds its trace, or its tensors.
  *
  * <p>Threading: one thread.
  */
@@ -23,11 +25,11 @@ final class InputArguments {
       index = "0",
       paramLabel = "INPUT",
       description =
-          "The trace: a file of events, a CSV of lifetimes or records, a graph (JSON, .tflite or"
-              + " .onnx), a recording of a live pool, a malloc trace (.rep of CS:APP, .trc of"
-              + " idealloc), a memory snapshot of PyTorch (JSON), each also compressed with gzip; a"
-              + " directory of MNN profiler files (with --batch); sample:mobilenet,"
-              + " sample:mobilenet-v1 or sample:mobilenet-v2.")
+          "What to read: a file of events, a CSV of lifetimes (id,lower,upper,size) or records"
+              + " (id,size,first,last), a graph (JSON, .tflite or .onnx), a recording of a live pool,"
+              + " a malloc trace (.rep of CS:APP, .trc of idealloc), a memory snapshot of PyTorch"
+              + " (JSON), each also compressed with gzip; a directory of MNN profiler files (with"
+              + " --batch); sample:mobilenet, sample:mobilenet-v1 or sample:mobilenet-v2.")
   private String input;
 
   @Option(
@@ -66,6 +68,26 @@ final class InputArguments {
         + (batch == null ? "" : " --batch " + batch)
         + (device == null ? "" : " --device " + device)
         + shapes.text();
+  }
+
+  /** Reads one graph of a model, and warns if it is not all there was. */
+  TensorLifetimes readGraph(int subgraph) {
+    if (batch != null || device != null) {
+      throw new IllegalArgumentException(
+          (batch != null ? "--batch " + batch : "--device " + device)
+              + " means nothing to a graph");
+    }
+    GraphInput graph = new GraphInput(input, subgraph, shapes.byName());
+    TensorLifetimes read = TensorLifetimes.of(input, graph.read());
+    Main.warn(command, graph.warning());
+    return read;
+  }
+
+  /** Reads the lives of the tensors, and warns if they are not all there were. */
+  TensorLifetimes readLifetimes() {
+    TensorLifetimes read = trace().readLifetimes();
+    Main.warn(command, trace().warning());
+    return read;
   }
 
   /** What to read. */

@@ -82,7 +82,15 @@ final class PlanCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private PlanArguments input;
+  @Mixin private InputArguments input;
+
+  @Option(
+      names = "--subgraph",
+      paramLabel = "N",
+      description =
+          "Which graph of a .tflite model, from 0. Default: the main one, with those it calls in"
+              + " it.")
+  private Integer subgraph;
 
   @Option(
       names = "--strategy",
@@ -161,9 +169,14 @@ final class PlanCommand implements Callable<Integer> {
     OutputFile.check(files);
     OutputFile.checkKept("--report", page, input.input());
     // A table keeps its data when it is written over itself.
-    if (!OutputFile.replaces(out, input.input()) || !input.isPlainTable()) {
+    if (!OutputFile.replaces(out, input.input()) || !isPlainTable()) {
       OutputFile.checkKept("--out", out, input.input());
     }
+  }
+
+  /** Whether INPUT is a table that is not compressed, which can be written with a column more. */
+  private boolean isPlainTable() {
+    return subgraph == null && input.trace().isPlainTable();
   }
 
   private PlanReport plan(CtrlC ctrlC) throws InterruptedException {
@@ -197,7 +210,7 @@ final class PlanCommand implements Callable<Integer> {
   }
 
   private TensorLifetimes read() {
-    TensorLifetimes tensors = input.read();
+    TensorLifetimes tensors = subgraph == null ? input.readLifetimes() : input.readGraph(subgraph);
     Main.warn(spec, tensors.missedHints(alignment));
     if (memories == null) {
       Main.warn(spec, tensors.unusedMemories());
