@@ -6,7 +6,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Pages that come as a resource with one place for data, and one for the style they share.
+ * Pages that come as a resource with one place for data, one for the style and one for the script
+ * that they share.
  *
  * <p>Threading: any thread.
  */
@@ -14,6 +15,7 @@ final class Pages {
 
   private static final String PLACE = "/*DATA*/";
   private static final String STYLE_PLACE = "/*COMMON*/";
+  private static final String SCRIPT_PLACE = "/*COMMON SCRIPT*/";
 
   private Pages() {}
 
@@ -24,7 +26,10 @@ final class Pages {
    * @param json the data
    */
   static String fill(String resource, String json) {
-    String page = read(resource).replace(STYLE_PLACE, read("common.css"));
+    String page =
+        read(resource)
+            .replace(STYLE_PLACE, read("common.css"))
+            .replace(SCRIPT_PLACE, read("common.js"));
     int place = page.indexOf(PLACE);
     // A name could end the script element.
     return page.substring(0, place)
