@@ -40,6 +40,10 @@ public final class PlanSharing {
   // a bound; a lower one while there is nothing to serve from, or the store is away. Each look does
   // the whole work again: a store that lost its plans in a restart gets them again.
   //
+  // A plan that needs too much heap to be read is refused before it is read, since a JVM may be
+  // told
+  // to end when its heap is exhausted. Nothing is published in its place: it may serve others.
+  //
   // A refused plan is not read again before it changes. A value that is not a plan is replaced by
   // the first plan that the pool has: the key has the version of the format, so no other replica
   // needs it.
@@ -49,6 +53,12 @@ public final class PlanSharing {
   private static final Logger LOGGER = SafeLog.logger(PlanSharing.class);
 
   private static final KeptPlan NOTHING = new KeptPlan(Optional.empty(), List.of());
+
+  /**
+   * The most bytes of heap for each byte of a text that is read: the shortest number of a list and
+   * its comma are two bytes, and become an object, its place in a list, and one in two arrays.
+   */
+  private static final int HEAP_PER_BYTE = 16;
 
   /** How long the pool's close waits for a store that does not listen to an interrupt. */
   private static final long MAX_JOIN_MILLIS = 5_000;
@@ -111,6 +121,7 @@ public final class PlanSharing {
     // Used by the thread only.
     private byte[] digest = {};
     private KeptPlan shared = NOTHING;
+    private boolean unread;
     private long served;
     private boolean unpublished;
     private boolean away;
@@ -258,6 +269,7 @@ public final class PlanSharing {
       byte[] now = digest(read);
       boolean changed = !MessageDigest.isEqual(now, digest);
       if (changed) {
+        unread = false;
         shared = read.map(this::decoded).orElse(NOTHING);
         digest = now;
         take(present);
@@ -265,19 +277,30 @@ public final class PlanSharing {
       long before = served;
       served = present.plansServed();
       unpublished |= changed || served != before;
-      return (unpublished && publish(present, read)) || changed;
+      return (unpublished && !unread && publish(present, read)) || changed;
     }
 
-    /** Nothing if that is no plan. */
+    /** Nothing if that is no plan, or cannot be read with this heap. */
     private KeptPlan decoded(byte[] text) {
       try {
         if (text.length > PlanStore.MAX_BYTES) {
           refused("more than " + PlanStore.MAX_BYTES + " bytes");
           return NOTHING;
         }
+        long heapBytes = (long) text.length * HEAP_PER_BYTE;
+        long most = Runtime.getRuntime().maxMemory();
+        if (heapBytes > most) {
+          unread = true;
+          refused("to read it takes " + heapBytes + " bytes of heap; the most is " + most);
+          return NOTHING;
+        }
         return KeptPlan.decode(text);
       } catch (PlanFormatException e) {
         refused(e.getMessage());
+        return NOTHING;
+      } catch (OutOfMemoryError e) {
+        unread = true;
+        refused(e.toString());
         return NOTHING;
       }
     }
