@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.prmalloc.djl.OrtEngine;
 import io.prmalloc.example.InferenceServer;
 import io.prmalloc.example.MemoryKind;
@@ -33,6 +35,8 @@ class DashboardTest {
 
   /** Those that Prometheus itself adds. */
   private static final Set<String> ADDED = Set.of("job", "instance");
+
+  private static final int GRID_COLUMNS = 24;
 
   private static final Pattern GROUPING = Pattern.compile("(?:by|on) \\(([^)]*)\\)");
   private static final Pattern IN_BRACES = Pattern.compile("[{][{] ?(?:\\$labels[.])?(\\w+) ?}}");
@@ -107,6 +111,35 @@ class DashboardTest {
     String variable = "label_values(prmalloc_memory_used_bytes, pool)";
     assertTrue(Files.readString(Dashboard.FILE).contains(variable));
     assertTrue(assertFinds(variable).contains("pool"));
+  }
+
+  /** What Grafana asks of a dashboard, which no test loads into one. */
+  @Test
+  void shouldLieInGrafanasGridAndNameTheSourceOfEachQuery() throws IOException {
+    JsonNode dashboard = JsonMapper.builder().build().readTree(Dashboard.FILE.toFile());
+    Set<String> variables = new TreeSet<>();
+    dashboard.at("/templating/list").forEach(one -> variables.add(one.path("name").asText()));
+    assertEquals(Set.of("datasource", "pool"), variables);
+    assertTrue(dashboard.path("schemaVersion").isInt() && dashboard.path("uid").isTextual());
+    Set<Integer> ids = new TreeSet<>();
+    Set<String> cells = new TreeSet<>();
+    for (JsonNode panel : dashboard.path("panels")) {
+      assertTrue(ids.add(panel.path("id").intValue()), () -> "id of " + panel);
+      assertEquals("timeseries", panel.path("type").asText());
+      JsonNode grid = panel.path("gridPos");
+      for (int x = 0; x < grid.path("w").intValue(); x++) {
+        int column = grid.path("x").intValue() + x;
+        assertTrue(column < GRID_COLUMNS, () -> "gridPos of " + panel);
+        for (int y = 0; y < grid.path("h").intValue(); y++) {
+          assertTrue(cells.add(column + "," + (grid.path("y").intValue() + y)), panel::toString);
+        }
+      }
+      Set<String> letters = new TreeSet<>();
+      for (JsonNode target : panel.path("targets")) {
+        assertTrue(letters.add(target.path("refId").asText()), panel::toString);
+        assertEquals("${datasource}", target.at("/datasource/uid").asText());
+      }
+    }
   }
 
   @Test
