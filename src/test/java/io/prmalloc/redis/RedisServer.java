@@ -89,7 +89,16 @@ public final class RedisServer implements AutoCloseable {
   /** As if its machine had gone. */
   public void kill() {
     process.destroyForcibly();
-    process.onExit().join();
+    awaitEnd(process);
+  }
+
+  private static void awaitEnd(Process ending) {
+    try {
+      // Not onExit(): on 17 its task may be left lying in the JVM's common pool.
+      ending.waitFor();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Takes connections from now on, but answers nothing. */
@@ -104,7 +113,7 @@ public final class RedisServer implements AutoCloseable {
 
   private void signal(String name) {
     try {
-      new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().onExit().join();
+      awaitEnd(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
