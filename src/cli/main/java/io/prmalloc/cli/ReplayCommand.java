@@ -320,7 +320,10 @@ final class ReplayCommand implements Callable<Integer> {
                 Optional.empty(),
                 Optional.ofNullable(planningTime),
                 Optional.ofNullable(isolation)));
-    checkOutputs();
+    if (runHere == null) {
+      // What has changed since is told with the figures.
+      checkOutputs();
+    }
     varying.check(more);
     checkThatOptionsMeanSomething();
     Optional<String> varies = varying.given(more);
@@ -536,6 +539,9 @@ final class ReplayCommand implements Callable<Integer> {
       throws InterruptedException {
     try {
       return process.run(allocator, progress);
+    } catch (CancellationException pressed) {
+      // It is an IllegalStateException, too.
+      throw pressed;
     } catch (IllegalStateException ended) {
       return ReplayReport.json(ReplayRun.failed(allocator, options, ended.getMessage()));
     } catch (UncheckedIOException noProcess) {

@@ -90,6 +90,22 @@ class ReplayVaryingTest {
     assertEquals("prmalloc: cpu: its process ended with 137\n", outcome.err());
   }
 
+  /** A process of a later run: the file could be written when the command began. */
+  @Test
+  void shouldKeepTheFiguresOfAProcessWhoseFileCanNoLongerBeWritten() throws IOException {
+    Path gone = directory.resolve("gone").resolve("plan");
+
+    Outcome outcome =
+        replay("ONE --vary 1 --steps 20 --api handle --run-here=pool --keep-plan " + gone);
+
+    assertEquals("", outcome.err());
+    assertEquals(0, outcome.exitCode());
+    String run = outcome.out().lines().filter(line -> line.startsWith("run ")).findFirst().get();
+    JsonNode figures = JSON.readTree(run.substring("run ".length()));
+    assertEquals(gone + ": cannot be written", figures.get("failed").asText());
+    assertTrue(figures.has("nanosPerPair"), run);
+  }
+
   @Test
   void shouldSayWhatTheProcessRefuses() throws IOException {
     Path plan = Files.writeString(directory.resolve("plan"), "{}");
