@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -218,7 +219,7 @@ final class PlanCommand implements Callable<Integer> {
     return tensors;
   }
 
-  private int planMemories(CtrlC ctrlC) {
+  private int planMemories(CtrlC ctrlC) throws InterruptedException {
     List<String> others =
         Stream.of(
                 "--strategy",
@@ -240,7 +241,12 @@ final class PlanCommand implements Callable<Integer> {
       PlanOptions options = new PlanOptions(alignment, timeout(), OptionalLong.empty(), watch);
       TensorLifetimes tensors = read();
       ctrlC.hold();
-      TwoMemories plan = TwoMemories.plan(tensors, both, options);
+      TwoMemories plan;
+      try {
+        plan = TwoMemories.plan(tensors, both, options);
+      } catch (CancellationException pressed) {
+        return saidNoPlan();
+      }
       List<String> failures = new ArrayList<>(plan.failures());
       if (out != null) {
         writeMemories(plan, failures);
@@ -262,8 +268,7 @@ final class PlanCommand implements Callable<Integer> {
     List<String> failures = new ArrayList<>(report.failures());
     if (report.runs().stream().anyMatch(PlanRun::isCancelled)
         && report.runs().stream().noneMatch(run -> run.plan().isPresent())) {
-      Main.complain(spec.commandLine(), "interrupted before there was a plan");
-      return Main.FAILED;
+      return saidNoPlan();
     }
     if (out != null) {
       writeBest(report, failures);
@@ -273,6 +278,11 @@ final class PlanCommand implements Callable<Integer> {
           .ifPresent(failures::add);
     }
     return print(json ? report.json() : "", json ? "" : report.text(), failures);
+  }
+
+  private int saidNoPlan() {
+    Main.complain(spec.commandLine(), "interrupted before there was a plan");
+    return Main.FAILED;
   }
 
   /** Writes the best plan; where something fails, that is told. */

@@ -30,11 +30,11 @@ final class TimedPlan {
    * @throws CancellationException if it was cancelled
    * @throws InterruptedException if the waiting thread was interrupted
    */
-  static Plan make(
-      String label, Optional<Duration> timeout, BooleanSupplier cancelled, Callable<Plan> work)
+  static <T> T make(
+      String label, Optional<Duration> timeout, BooleanSupplier cancelled, Callable<T> work)
       throws TimeoutException, InterruptedException {
     long begin = System.nanoTime();
-    FutureTask<Plan> task = new FutureTask<>(work);
+    FutureTask<T> task = new FutureTask<>(work);
     Thread thread = new Thread(task, "prmalloc-" + label);
     // It is not waited for at the end; it stops soon after the interrupt.
     thread.setDaemon(true);

@@ -10,6 +10,7 @@ import io.prmalloc.plan.PlanValidator;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.exact.ExactOptions;
 import io.prmalloc.plan.exact.ExactPlanner;
+import io.prmalloc.plan.exact.PlanWatcher;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
@@ -20,6 +21,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /**
@@ -43,6 +47,9 @@ public final class TwoMemories {
       "the most uses served by the fast memory: tensors by uses per byte, as long as they fit";
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  /** How long a plan of what was chosen may take when nothing more is to be chosen. */
+  private static final Duration GRACE = Duration.ofSeconds(2);
 
   /**
    * What one memory holds.
@@ -83,10 +90,14 @@ public final class TwoMemories {
    * @throws IllegalArgumentException if sizes are shapes or too large, a tensor must lie in a
    *     memory of another name, or is fixed where the alignment does not let it be
    * @throws IllegalStateException if tensors that are fixed at the same bytes all came to one
-   *     memory
+   *     memory, or the time was over before there was a plan of each memory
+   * @throws CancellationException if the watcher said so, and a plan of a memory took more than two
+   *     seconds from then
+   * @throws InterruptedException if the thread was interrupted
    */
   public static TwoMemories plan(
-      TensorLifetimes tensors, List<Memory> memories, PlanOptions options) {
+      TensorLifetimes tensors, List<Memory> memories, PlanOptions options)
+      throws InterruptedException {
     if (tensors.dimensions() > 1) {
       throw new IllegalArgumentException(
           tensors.name() + ": two memories need sizes in bytes, not shapes");
@@ -101,7 +112,8 @@ public final class TwoMemories {
   }
 
   private static TwoMemories chosen(
-      TensorLifetimes tensors, List<Memory> memories, PlanOptions options) {
+      TensorLifetimes tensors, List<Memory> memories, PlanOptions options)
+      throws InterruptedException {
     List<Integer> fast = choose(tensors, memories.get(0), options);
     boolean[] isFast = new boolean[tensors.count()];
     fast.forEach(tensor -> isFast[tensor] = true);
@@ -132,7 +144,8 @@ public final class TwoMemories {
   }
 
   /** Those that must lie in the fast memory, and as many others as a plan is found with. */
-  private static List<Integer> choose(TensorLifetimes tensors, Memory memory, PlanOptions options) {
+  private static List<Integer> choose(TensorLifetimes tensors, Memory memory, PlanOptions options)
+      throws InterruptedException {
     List<Integer> chosen =
         new ArrayList<>(
             IntStream.range(0, tensors.count())
@@ -149,15 +162,22 @@ public final class TwoMemories {
             .toList();
     int chunk = order.size();
     long begin = System.nanoTime();
-    long nanos = options.timeout().map(Duration::toNanos).orElse(Long.MAX_VALUE);
-    for (int next = 0;
-        next < order.size()
-            && !options.watcher().isCancelled()
-            && System.nanoTime() - begin < nanos; ) {
+    for (int next = 0; next < order.size() && !options.watcher().isCancelled(); ) {
       chunk = Math.min(chunk, order.size() - next);
       List<Integer> more = new ArrayList<>(chosen);
       more.addAll(order.subList(next, next + chunk));
-      if (fits(tensors, more, memory.bytes(), options)) {
+      Duration past = Duration.ofNanos(System.nanoTime() - begin);
+      Optional<Duration> left = options.timeout().map(timeout -> timeout.minus(past));
+      if (left.isPresent() && (left.get().isNegative() || left.get().isZero())) {
+        return chosen;
+      }
+      boolean fits;
+      try {
+        fits = fits(tensors, more, memory.bytes(), options, left);
+      } catch (TimeoutException | CancellationException over) {
+        return chosen;
+      }
+      if (fits) {
         chosen = more;
         next += chunk;
         chunk *= 2;
@@ -171,16 +191,61 @@ public final class TwoMemories {
   }
 
   private static boolean fits(
-      TensorLifetimes tensors, List<Integer> some, long bytes, PlanOptions options) {
+      TensorLifetimes tensors,
+      List<Integer> some,
+      long bytes,
+      PlanOptions options,
+      Optional<Duration> left)
+      throws TimeoutException, InterruptedException {
     List<TensorUsageRecord> records = records(tensors, some);
     return LowerBounds.loadBytes(records) <= bytes
         && FixedOffsets.fault(tensors, some).isEmpty()
-        && MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment()).totalBytes()
-            <= bytes;
+        && greedy(records, options, left, options.watcher()::isCancelled).totalBytes() <= bytes;
+  }
+
+  /** On a thread of its own: a plan of many tensors under constraints takes minutes. */
+  private static OffsetsAssignment greedy(
+      List<TensorUsageRecord> records,
+      PlanOptions options,
+      Optional<Duration> left,
+      BooleanSupplier cancelled)
+      throws TimeoutException, InterruptedException {
+    return TimedPlan.make(
+        "two-memories",
+        left,
+        cancelled,
+        () -> MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment()));
+  }
+
+  /**
+   * Whether a watcher said so a while ago: what was chosen by then is worth the time of a plan.
+   *
+   * <p>Threading: one thread.
+   */
+  private static final class Grace implements BooleanSupplier {
+
+    private final PlanWatcher watcher;
+    private long cancelledAt;
+    private boolean cancelled;
+
+    Grace(PlanWatcher watcher) {
+      this.watcher = watcher;
+    }
+
+    @Override
+    public boolean getAsBoolean() {
+      long now = System.nanoTime();
+      if (!cancelled && watcher.isCancelled()) {
+        cancelled = true;
+        cancelledAt = now;
+      }
+      return cancelled && now - cancelledAt > GRACE.toNanos();
+    }
   }
 
   private static Part part(
-      TensorLifetimes tensors, Memory memory, List<Integer> some, PlanOptions options) {
+      TensorLifetimes tensors, Memory memory, List<Integer> some, PlanOptions options)
+      throws InterruptedException {
     FixedOffsets.fault(tensors, some)
         .ifPresent(
             fault -> {
@@ -193,8 +258,19 @@ public final class TwoMemories {
             });
     List<TensorUsageRecord> records = records(tensors, some);
     Duration patience = options.timeout().orElse(PATIENCE);
-    OffsetsAssignment greedy =
-        MemoryStrategy.GREEDY_BY_SIZE.assignOffsets(records, options.alignment());
+    OffsetsAssignment greedy;
+    try {
+      greedy = greedy(records, options, options.timeout(), new Grace(options.watcher()));
+    } catch (TimeoutException over) {
+      throw new IllegalStateException(
+          tensors.name()
+              + ": the plan of "
+              + memory.name()
+              + " did not end within "
+              + options.timeout().orElseThrow().toMillis() / 1e3
+              + " s",
+          over);
+    }
     OffsetsAssignment plan =
         greedy.totalBytes() <= memory.bytes()
             ? greedy
