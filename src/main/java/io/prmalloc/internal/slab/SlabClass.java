@@ -343,25 +343,23 @@ final class SlabClass implements Retirable {
   }
 
   private void add(MemoryRegion region) {
+    // First, for it asks the sub-allocator, which may throw: then nothing has changed.
+    grown.run();
     int slots = (int) (region.sizeBytes() / slotBytes);
     Slab slab = new Slab(this, region, slotBytes, slots, isolation, stripes);
-    boolean added = false;
     directory.add(slab);
     try {
       slabs.add(slab);
       slab.queued = true;
       withFreeSlots.add(slab);
-      added = true;
-    } finally {
-      if (!added) {
-        slabs.remove(slab);
-        directory.remove(slab);
-      }
+    } catch (Throwable e) {
+      slabs.remove(slab);
+      directory.remove(slab);
+      throw e;
     }
     allSlots += slots;
     bytesReserved += region.sizeBytes();
     peakBytesReserved = Math.max(peakBytesReserved, bytesReserved);
-    grown.run();
   }
 
   /** As many as the first slabs have, or a multiple. */

@@ -61,6 +61,30 @@ class SmallBlocksTest {
     assertTrue(block.closeRaw());
   }
 
+  /** Its memory goes back then, so no request may find it. */
+  @Test
+  void shouldHaveNoSlabWhenTheTellingOfItFails() {
+    boolean[] fails = {true};
+    SmallBlocks others =
+        new SmallBlocks(
+            source,
+            BlockIsolation.NONE,
+            directory,
+            new ReservationGate(),
+            () -> {
+              if (fails[0]) {
+                throw new UnsupportedOperationException("of the test");
+              }
+            });
+    assertThrows(UnsupportedOperationException.class, () -> take(others, 100, 8));
+    assertEquals(0, source.bytesReserved());
+    fails[0] = false;
+    PooledBlock block = take(others, 100, 8);
+    assertTrue(source.bytesReserved() > 0);
+    giveBack(block);
+    others.free();
+  }
+
   @Test
   void shouldFindASlotByEachOfItsAddresses() {
     directory.enable();
