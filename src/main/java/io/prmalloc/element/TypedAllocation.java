@@ -194,13 +194,13 @@ public final class TypedAllocation<T> implements AutoCloseable {
     for (int i = 0; i < made; i++) {
       try {
         type.destroy(allocator, memory, i * type.slotBytes());
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
         first = Failures.join(first, e);
       }
     }
     try {
       allocation.close();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       first = Failures.join(first, e);
     }
     return first;

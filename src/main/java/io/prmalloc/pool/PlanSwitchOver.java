@@ -64,7 +64,7 @@ final class PlanSwitchOver {
   private KeptPool choose(LifetimePlan made) {
     try {
       return chooser.best(made, policies, maxOversize);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // A failed plan may fail each time. The reference's plan takes no search.
       policies = PoolPolicies.REFERENCE;
       throw e;
@@ -92,7 +92,7 @@ final class PlanSwitchOver {
   void adopt(KeptPlan kept, boolean ifUsable, MemoryPlanner planner, PlannedSteps steps) {
     try {
       take(kept, planner, steps);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       if (ifUsable && (e instanceof RuntimeException || e instanceof OutOfMemoryError)) {
         TensorPoolBuilder.logCold(e);
         return;

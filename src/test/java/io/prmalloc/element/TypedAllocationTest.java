@@ -16,6 +16,7 @@ import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.contract.PooledPoolTest;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class TypedAllocationTest {
 
   /** Five bytes, and a diary of beginnings and ends by place; fails where it is told to. */
-  private static final class Diary implements ElementType<Integer> {
+  private static class Diary implements ElementType<Integer> {
     final List<String> entries = new ArrayList<>();
     int failToBeginAt = -1;
     List<Integer> failToEndAt = List.of();
@@ -84,6 +85,11 @@ class TypedAllocationTest {
     public void write(Allocator allocator, ByteBuffer memory, int offset, Integer value) {
       memory.putInt(offset, value);
     }
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // what is thrown is not checked
+  private static <T extends Throwable> void sneak(Throwable any) throws T {
+    throw (T) any;
   }
 
   /** What typed memory must do, whatever it comes from. */
@@ -150,6 +156,25 @@ class TypedAllocationTest {
           List.of("cannot end 0", "cannot end 2"),
           List.of(failure.getSuppressed()).stream().map(Throwable::getMessage).toList());
       assertEquals(List.of("+0", "+1", "+2", "-0", "-1", "-2"), type.entries);
+    }
+
+    /** As Kotlin and Scala do: an exception that is checked and not declared. */
+    @Test
+    void shouldEndTheOthersAndGiveBackTheMemoryWhenAnEndThrowsACheckedException() {
+      Diary type =
+          new Diary() {
+            @Override
+            public void destroy(Allocator of, ByteBuffer memory, int offset) {
+              super.destroy(of, memory, offset);
+              if (offset == 0) {
+                TypedAllocationTest.<RuntimeException>sneak(new IOException("of the test"));
+              }
+            }
+          };
+      TypedAllocation<Integer> elements = allocator.allocate(type, 3);
+      assertThrows(IOException.class, elements::close);
+      assertEquals(List.of("+0", "+1", "+2", "-0", "-1", "-2"), type.entries);
+      assertEquals(0, allocator.stats().bytesInUse());
     }
 
     @Test

@@ -21,13 +21,18 @@ public final class Failures {
     return first;
   }
 
-  /** Throws a failure as it is; does nothing for null. Checked exceptions do not occur here. */
+  /**
+   * Throws a failure as it is; does nothing for null. Code of users may throw checked exceptions
+   * that it does not declare: other languages for the JVM have no such rule.
+   */
   public static void throwIfAny(Throwable failure) {
-    if (failure instanceof RuntimeException exception) {
-      throw exception;
+    if (failure != null) {
+      Failures.<RuntimeException>sneak(failure);
     }
-    if (failure instanceof Error error) {
-      throw error;
-    }
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // what is thrown is not checked
+  private static <T extends Throwable> void sneak(Throwable failure) throws T {
+    throw (T) failure;
   }
 }

@@ -59,8 +59,13 @@ public final class SoftLimitSubAllocator extends SubAllocatorWrapper {
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
     MemoryRegion region = wrapped().alloc(alignment, bytes);
-    lookUp(bytes);
-    return region;
+    try {
+      lookUp(bytes);
+      return region;
+    } catch (Throwable e) {
+      wrapped().free(region);
+      throw e;
+    }
   }
 
   @Override

@@ -77,13 +77,13 @@ public final class VisitedSubAllocator extends SubAllocatorWrapper {
     for (int i = told - 1; i >= 0; i--) {
       try {
         visitors.get(i).freeing(region, index, region.sizeBytes());
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
         first = Failures.join(first, e);
       }
     }
     try {
       wrapped().free(region);
-    } catch (RuntimeException | Error refused) {
+    } catch (Throwable refused) {
       if (first != null) {
         refused.addSuppressed(first);
       }

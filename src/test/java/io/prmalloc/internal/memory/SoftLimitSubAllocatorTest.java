@@ -8,6 +8,7 @@ import io.prmalloc.BrokenLog;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
+import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.pool.TensorPoolAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,6 +64,20 @@ class SoftLimitSubAllocatorTest {
     try (BrokenLog log = new BrokenLog(SoftLimitSubAllocator.class)) {
       refusing.free(refusing.alloc(1, 1001));
     }
+    assertEquals(0, plain.bytesReserved());
+  }
+
+  @Test
+  void shouldFreeTheRegionWhenTheSourceDoesNotSayWhatIsReserved() {
+    SubAllocator silent =
+        new SubAllocatorWrapper(plain) {
+          @Override
+          public long bytesReserved() {
+            throw new UnsupportedOperationException("of the test");
+          }
+        };
+    SubAllocator limited = silent.withSoftLimit(1000, Runnable::run, (reserved, limit) -> {});
+    assertThrows(UnsupportedOperationException.class, () -> limited.alloc(1, 100));
     assertEquals(0, plain.bytesReserved());
   }
 

@@ -17,6 +17,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,27 @@ class VisitedSubAllocatorTest extends SubAllocatorContractTest {
     source.free(region);
     assertEquals(List.of("a +3 100", "b +3 100", "b -3 100", "a -3 100"), calls);
     assertTrue(region.isFreed());
+  }
+
+  /** As Kotlin and Scala do: an exception that is checked and not declared. */
+  @Test
+  void shouldFreeTheRegionWhenAVisitorThrowsACheckedException() {
+    SubAllocator source =
+        SubAllocator.direct()
+            .withVisitors(0, RegionVisitor.onFree((region, index, bytes) -> sneak()), visitor("a"));
+    MemoryRegion region = source.alloc(64, 100);
+    assertThrows(IOException.class, () -> source.free(region));
+    assertTrue(region.isFreed());
+    assertEquals(0, source.bytesReserved());
+  }
+
+  private static void sneak() {
+    VisitedSubAllocatorTest.<RuntimeException>sneak(new IOException("of the test"));
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // what is thrown is not checked
+  private static <T extends Throwable> void sneak(Throwable any) throws T {
+    throw (T) any;
   }
 
   @Test
