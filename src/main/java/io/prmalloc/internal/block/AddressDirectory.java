@@ -45,8 +45,13 @@ public final class AddressDirectory {
       this.spans = spans;
     }
 
+    /** Where a span is that is there. Not by its address, for a user's region may throw. */
     int indexOf(Span span) {
-      return Arrays.binarySearch(starts, span.region().address());
+      int at = 0;
+      while (spans[at] != span) {
+        at++;
+      }
+      return at;
     }
 
     /** Without the places of removed spans. */

@@ -110,6 +110,52 @@ class AddressDirectoryTest {
   }
 
   @Test
+  void shouldForgetASpanThatDoesNotTellItsAddressAnyMore() {
+    directory.enable();
+    boolean[] silent = {false};
+    MemoryRegion region = source.alloc(4096, 4096);
+    TestSpan span =
+        new TestSpan(
+            new MemoryRegion(region.buffer(), region.sizeBytes()) {
+              @Override
+              public long address() {
+                if (silent[0]) {
+                  throw new IllegalStateException("of the test");
+                }
+                return region.address();
+              }
+
+              @Override
+              public long discard(long offset, long bytes) {
+                return region.discard(offset, bytes);
+              }
+
+              @Override
+              public boolean populate() {
+                return region.populate();
+              }
+
+              @Override
+              public void free() {
+                source.free(region);
+              }
+
+              @Override
+              public boolean isFreed() {
+                return region.isFreed();
+              }
+            });
+    directory.add(newSpan(4096));
+    directory.add(span);
+    assertEquals(span.block, directory.find(region.address()));
+    silent[0] = true;
+    directory.remove(span);
+    assertNull(directory.find(region.address()));
+    check(spans.get(0), true);
+    source.free(region);
+  }
+
+  @Test
   void shouldKnowExactlyTheSpansThatAreThereWhenTheyComeAndGo() {
     long seed = 11;
     SplittableRandom random = new SplittableRandom(seed);
