@@ -177,17 +177,25 @@ final class RawAddresses {
       releaseElsewhere(address);
       return;
     }
-    HeaderDescriptor.checkFull(
-        block.region().buffer(),
-        block.offset() + header,
-        -1,
-        -1,
-        address - header,
-        header,
-        block instanceof HeapBlock heap ? heap.requestedBytes() : block.sizeBytes());
-    if (!block.closeRaw(stamp)) {
+    // Won before the header is read: if another thread frees the same address, the memory may go
+    // back to the system at any moment.
+    if (!block.beginEnd(stamp)) {
       throw PoolAccounting.notOurs(address);
     }
+    try {
+      HeaderDescriptor.checkFull(
+          block.region().buffer(),
+          block.offset() + header,
+          -1,
+          -1,
+          address - header,
+          header,
+          block instanceof HeapBlock heap ? heap.requestedBytes() : block.sizeBytes());
+    } catch (Throwable e) {
+      block.undoEnd(stamp);
+      throw e;
+    }
+    block.finishEnd(stamp);
   }
 
   /** An address with no header of ours in front. */

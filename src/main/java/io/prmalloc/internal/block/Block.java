@@ -860,10 +860,14 @@ public abstract class Block extends CacheLinePadding {
     if (!change(stamp, stamp + TO_FREE)) {
       return false;
     }
+    finishObserved();
+    return true;
+  }
+
+  private void finishObserved() {
     tellOfEnd();
     finishFree();
     recycleOutOfLine(NoInline.DEPTH);
-    return true;
   }
 
   private boolean endIsolated(long stamp, int depth) {
@@ -873,6 +877,11 @@ public abstract class Block extends CacheLinePadding {
     if (!change(stamp, stamp + TO_FREE)) {
       return false;
     }
+    finishIsolated(stamp);
+    return true;
+  }
+
+  private void finishIsolated(long stamp) {
     int bytes = sizeBytes();
     int end = headerBytes() + bytes;
     int overwritten = -1;
@@ -888,7 +897,6 @@ public abstract class Block extends CacheLinePadding {
     if (overwritten >= 0) {
       throw overrun(bytes, overwritten - end);
     }
-    return true;
   }
 
   /**
@@ -914,6 +922,38 @@ public abstract class Block extends CacheLinePadding {
    */
   public final boolean closeRaw(long stamp) {
     return isAllocated(stamp) && end(stamp);
+  }
+
+  /**
+   * Wins the end of the use with this stamp, as {@link #closeRaw(long)} does, and leaves the block
+   * with the caller, who alone may read its memory then. The caller calls {@link #finishEnd} or
+   * {@link #undoEnd}. Not of a confined block, nor of one that other threads find while it is free.
+   *
+   * <p>Threading: any thread; of several one wins.
+   *
+   * @return false, and nothing has changed, if it was not the stamp of the current use
+   */
+  public final boolean beginEnd(long stamp) {
+    // Neither free nor allocated, as the stamp of an unusual use is by itself.
+    long over = stamp + TO_FREE + ((stamp & UNUSUAL) == 0 ? CLAIMED : 0);
+    return isAllocated(stamp) && change(stamp, over);
+  }
+
+  /** The use goes on after {@link #beginEnd}. Threading: the thread that won. */
+  public final void undoEnd(long stamp) {
+    publish(stamp);
+  }
+
+  /** Ends the use after {@link #beginEnd}. Threading: the thread that won. */
+  public final void finishEnd(long stamp) {
+    if ((stamp & ISOLATED) != 0) {
+      finishIsolated(stamp);
+    } else if ((stamp & OBSERVED) != 0) {
+      finishObserved();
+    } else {
+      finishFree();
+      recycle();
+    }
   }
 
   /**

@@ -7,13 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocatorStats;
+import io.prmalloc.Mallocs;
+import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import io.prmalloc.pool.PoolTests;
 import io.prmalloc.pool.Pools;
 import io.prmalloc.pool.TensorPoolAllocator;
+import io.prmalloc.pool.Threads;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -201,5 +207,44 @@ class PoolMisuseTest extends PoolTests {
     assertEquals(Phase.DONE, pool.planner().phase(), "a closed pool needs none");
     assertFalse(pool.isPooling());
     assertEquals(0, source.bytesReserved());
+  }
+
+  /**
+   * A block with guard pages goes back to the system when it is freed: the thread that loses must
+   * not look at it.
+   */
+  @Test
+  void shouldRefuseOneOfTwoThreadsThatFreeAnAddressAtOnce() throws Exception {
+    Mallocs.assumeCLibrary();
+    SubAllocator guarded = SubAllocator.mmap(MmapOptions.DEFAULT.withGuardPages(true));
+    TensorPoolAllocator pool = TensorPoolAllocator.builder().subAllocator(guarded).build();
+    AtomicInteger freed = new AtomicInteger();
+    CyclicBarrier barrier = new CyclicBarrier(2);
+    long[] address = new long[1];
+    int rounds = 4000;
+    Threads.run(
+        2,
+        thread -> {
+          SplittableRandom random = new SplittableRandom(thread);
+          for (int round = 0; round < rounds; round++) {
+            if (thread == 0) {
+              address[0] = pool.allocateRaw(64, 100_000);
+            }
+            barrier.await();
+            for (int spin = random.nextInt(60); spin > 0; spin--) {
+              Thread.onSpinWait();
+            }
+            try {
+              pool.deallocateRaw(address[0]);
+              freed.incrementAndGet();
+            } catch (IllegalArgumentException refused) {
+              // The other thread was first.
+            }
+            barrier.await();
+          }
+        });
+    assertEquals(rounds, freed.get());
+    assertEquals(0, pool.stats().bytesInUse());
+    pool.close();
   }
 }
