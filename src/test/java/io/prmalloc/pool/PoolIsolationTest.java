@@ -21,7 +21,9 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.agrona.UnsafeApi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -156,6 +158,47 @@ class PoolIsolationTest {
     }
     assertEquals(10 - KeyedSteps.REPEATS, pool.stepStats().plannedSteps());
     assertEquals(0, pool.stepStats().departedSteps());
+  }
+
+  /** A tenant that uses all that its views can show, and looks for what others left there. */
+  @ParameterizedTest
+  @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+  void shouldShowNobodyElsesBytesWhenTheLimitIsRaised(Fill fill) {
+    open(Isolation.NONE.withFill(fill));
+    SplittableRandom random = new SplittableRandom(7);
+    List<Allocation> live = new ArrayList<>();
+    for (int round = 0; round < 400; round++) {
+      String key = round % 3 == 0 ? null : "step" + round % 2;
+      try (ScopedMemoryCollector step = pool.collect(key)) {
+        double factor = round % 5 == 0 ? 0.5 + random.nextDouble() : 1;
+        for (int tensor = 0; tensor < 6; tensor++) {
+          long bytes = (long) (factor * (tensor % 3 == 0 ? SMALL : LARGE >> tensor));
+          useAll(live, key == null ? pool.allocate(bytes) : step.allocate(bytes));
+          useAll(live, pool.allocate(1 + random.nextInt(40_000)));
+          pool.deallocateRaw(pool.allocateRaw(64, bytes));
+          while (live.size() > 3) {
+            live.remove(random.nextInt(live.size())).close();
+          }
+        }
+        live.forEach(Allocation::close);
+        live.clear();
+      }
+      if (round % 50 == 49) {
+        pool.trim();
+        pool.replan();
+      }
+    }
+    assertTrue(pool.poolStats().hits() > 0, "the plan served");
+    assertTrue(pool.stepStats().plannedSteps() > 0, "steps were planned");
+  }
+
+  private static void useAll(List<Allocation> live, Allocation mine) {
+    live.add(mine);
+    ByteBuffer all = mine.byteBuffer().clear();
+    for (int at = all.capacity() - 1; at >= 0; at -= 1 + at / 100) {
+      assertNotEquals(SECRET, all.get(at), "byte " + at + " of " + mine);
+    }
+    write(all);
   }
 
   @Test
