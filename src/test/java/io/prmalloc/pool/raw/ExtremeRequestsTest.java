@@ -7,22 +7,35 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.netty.buffer.ByteBuf;
 import io.prmalloc.Allocation;
 import io.prmalloc.AllocationAttributes;
 import io.prmalloc.Allocator;
 import io.prmalloc.AllocatorWrapper;
+import io.prmalloc.CpuAllocator;
+import io.prmalloc.Isolation;
+import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.TrackingAllocator;
+import io.prmalloc.arrow.PrmallocAllocationManager;
+import io.prmalloc.element.ElementType;
 import io.prmalloc.element.ElementTypes;
 import io.prmalloc.element.TypedAllocation;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
+import io.prmalloc.netty.PrmallocByteBufAllocator;
+import io.prmalloc.onnxruntime.TensorMemory;
+import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.StepStats;
 import io.prmalloc.pool.TensorPoolAllocator;
+import io.prmalloc.pool.TensorPoolBuilder;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.LongConsumer;
+import org.apache.arrow.memory.OutOfMemoryException;
+import org.apache.arrow.memory.RootAllocator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,6 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ExtremeRequestsTest {
 
   private static final int SIZE = 128 * 1024;
+  private static final long MEMORY = 64L << 20;
   private static final long MOST = Integer.MAX_VALUE;
   private static final long MOST_ADDRESSED = 1L << 47;
 
@@ -124,6 +138,63 @@ class ExtremeRequestsTest {
           step(pool, 1 + step % 5);
         }
       }
+    },
+    OBSERVED(true) {
+      @Override
+      TensorPoolBuilder with(TensorPoolBuilder builder) {
+        return builder.leakDetection(LeakDetection.PARANOID);
+      }
+
+      @Override
+      void on(TensorPoolAllocator pool) {
+        BOTH.on(pool);
+      }
+    },
+    ISOLATED(true) {
+      @Override
+      TensorPoolBuilder with(TensorPoolBuilder builder) {
+        return builder.isolation(Isolation.NONE.withFill(Isolation.Fill.ZERO).withCanaries(true));
+      }
+
+      @Override
+      void on(TensorPoolAllocator pool) {
+        BOTH.on(pool);
+      }
+    },
+    MAPPED(true) {
+      @Override
+      SubAllocator memory() {
+        return SubAllocator.mmap(MmapOptions.DEFAULT.withLimitBytes(MEMORY))
+            .ifUsableElse(super.memory());
+      }
+
+      @Override
+      void on(TensorPoolAllocator pool) {
+        BOTH.on(pool);
+      }
+    },
+    GUARDED(true) {
+      @Override
+      SubAllocator memory() {
+        return SubAllocator.mmap(MmapOptions.DEFAULT.withLimitBytes(MEMORY).withGuardPages(true))
+            .ifUsableElse(super.memory());
+      }
+
+      @Override
+      void on(TensorPoolAllocator pool) {
+        BOTH.on(pool);
+      }
+    },
+    ALIGNED(true) {
+      @Override
+      void on(TensorPoolAllocator pool) {
+        learn(pool);
+        for (int i = 0; i < 1000; i++) {
+          pool.deallocateRaw(pool.allocateRaw(4096, SIZE));
+          pool.deallocateRaw(pool.allocateRaw(1 << 20, SIZE));
+          pool.allocate(100, 4096).close();
+        }
+      }
     };
 
     private final boolean planning;
@@ -133,6 +204,14 @@ class ExtremeRequestsTest {
     }
 
     abstract void on(TensorPoolAllocator pool);
+
+    TensorPoolBuilder with(TensorPoolBuilder builder) {
+      return builder;
+    }
+
+    SubAllocator memory() {
+      return SubAllocator.direct(MEMORY);
+    }
 
     static void learn(TensorPoolAllocator pool) {
       for (int step = 0; !pool.isPooling(); step++) {
@@ -211,14 +290,9 @@ class ExtremeRequestsTest {
     return alignment >= 1 && alignment <= 1 << 30 && Long.bitCount(alignment) == 1;
   }
 
-  private final SubAllocator source = SubAllocator.direct(64L << 20);
-
-  private TensorPoolAllocator pool(Traffic traffic) {
-    return pool(traffic, source);
-  }
-
   private static TensorPoolAllocator pool(Traffic traffic, SubAllocator memory) {
-    return TensorPoolAllocator.builder()
+    return traffic
+        .with(TensorPoolAllocator.builder())
         .executor(Runnable::run)
         .subAllocator(memory)
         .startStatisticStep(0)
@@ -319,7 +393,8 @@ class ExtremeRequestsTest {
   @ParameterizedTest
   @EnumSource
   void shouldRefuseWhatNoRequestHasAfterAnyTraffic(Traffic traffic) throws Exception {
-    try (TensorPoolAllocator pool = pool(traffic)) {
+    SubAllocator source = traffic.memory();
+    try (TensorPoolAllocator pool = pool(traffic, source)) {
       traffic.on(pool);
       TrackingAllocator tracking = new TrackingAllocator(pool, true);
       AllocatorWrapper wrapper = new AllocatorWrapper(pool) {};
@@ -344,7 +419,7 @@ class ExtremeRequestsTest {
   @ParameterizedTest
   @EnumSource
   void shouldTakeBackNoAddressThatIsNotOutAfterAnyTraffic(Traffic traffic) {
-    try (TensorPoolAllocator pool = pool(traffic)) {
+    try (TensorPoolAllocator pool = pool(traffic, traffic.memory())) {
       traffic.on(pool);
       long large = pool.allocateRaw(64, SIZE);
       long small = pool.allocateRaw(64, 100);
@@ -355,7 +430,11 @@ class ExtremeRequestsTest {
       }
       addresses.remove(0L);
       LongConsumer[] entries = {
-        pool::deallocateRaw, pool::requestedSize, pool::allocatedSize, pool::allocatedSizeSlow,
+        pool::deallocateRaw,
+        pool::requestedSize,
+        pool::allocatedSize,
+        pool::allocatedSizeSlow,
+        pool::allocationId,
       };
       try (ScopedMemoryCollector step = pool.collect("planned")) {
         for (long address : addresses) {
@@ -401,7 +480,7 @@ class ExtremeRequestsTest {
   @ParameterizedTest
   @EnumSource(names = {"PLANNED_STEPS", "STEPS_OF_THE_THREAD"})
   void shouldGoOnAsPlannedWhenRequestsAreRefused(Traffic traffic) {
-    try (TensorPoolAllocator pool = pool(traffic)) {
+    try (TensorPoolAllocator pool = pool(traffic, traffic.memory())) {
       traffic.on(pool);
       long[] refused =
           sizes().stream()
@@ -429,6 +508,152 @@ class ExtremeRequestsTest {
       if (traffic == Traffic.PLANNED_STEPS) {
         assertEquals(refused.length, after.plannedSteps() - before.plannedSteps());
       }
+    }
+  }
+
+  /** The allocator without a pool, over every kind of memory. */
+  enum Memory {
+    DIRECT {
+      @Override
+      SubAllocator open() {
+        return SubAllocator.direct(MEMORY);
+      }
+    },
+    MAPPED {
+      @Override
+      SubAllocator open() {
+        return Traffic.MAPPED.memory();
+      }
+    },
+    GUARDED {
+      @Override
+      SubAllocator open() {
+        return Traffic.GUARDED.memory();
+      }
+    };
+
+    abstract SubAllocator open();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldRefuseWhatNoRequestHasWithoutAPool(Memory memory) throws Exception {
+    SubAllocator source = memory.open();
+    try (CpuAllocator cpu = new CpuAllocator(source)) {
+      long kept = cpu.allocateRaw(64, SIZE);
+      LongConsumer[] entries = {
+        cpu::deallocateRaw,
+        cpu::requestedSize,
+        cpu::allocatedSize,
+        cpu::allocatedSizeSlow,
+        cpu::allocationId,
+      };
+      for (long bytes : sizes()) {
+        askAllocator(cpu, bytes);
+        for (LongConsumer entry : bytes == 0 ? new LongConsumer[0] : entries) {
+          assertThrows(IllegalArgumentException.class, () -> entry.accept(bytes));
+          assertThrows(IllegalArgumentException.class, () -> entry.accept(kept ^ bytes));
+        }
+      }
+      assertEquals(SIZE, cpu.stats().bytesInUse());
+      cpu.deallocateRaw(kept);
+    }
+    assertEquals(0, source.bytesReserved());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldRefuseCountsWhoseBytesAreTooMany(Traffic traffic) {
+    try (TensorPoolAllocator pool = pool(traffic, traffic.memory())) {
+      traffic.on(pool);
+      for (ElementType<?> type :
+          List.of(
+              ElementTypes.INT16,
+              ElementTypes.FLOAT,
+              ElementTypes.INT64,
+              ElementTypes.COMPLEX128,
+              ElementTypes.STRING)) {
+        long most = MOST / type.slotBytes();
+        Set<Long> counts = sizes();
+        counts.add(most + 1);
+        for (long slots = 1; slots <= 8; slots++) {
+          // Their bytes are a few again where a product overflows.
+          counts.add(slots * (1L << 61) / type.slotBytes() * 8 + 1);
+          counts.add((1L << 32) / type.slotBytes() * slots + 1);
+        }
+        for (long count : counts) {
+          if (count < 0 || count > most) {
+            String message =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> pool.allocate(type, count),
+                        () -> count + " of " + type.name())
+                    .getMessage();
+            assertTrue(message.contains(String.valueOf(count)), message);
+          }
+        }
+      }
+      assertEquals(0, pool.stats().bytesInUse());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldRefuseWhatNoAdaptersRequestHasAfterAnyTraffic(Traffic traffic) {
+    try (TensorPoolAllocator pool = pool(traffic, traffic.memory())) {
+      traffic.on(pool);
+      PrmallocByteBufAllocator netty = new PrmallocByteBufAllocator(pool);
+      TensorMemory tensors = TensorMemory.of(pool);
+      try (RootAllocator arrow =
+          new RootAllocator(
+              RootAllocator.configBuilder()
+                  .allocationManagerFactory(PrmallocAllocationManager.factory(pool))
+                  .build())) {
+        for (long bytes : sizes()) {
+          askNetty(netty, (int) bytes);
+          boolean isTensor = bytes >= 0 && bytes <= MOST;
+          checkAdapter("tensor of " + bytes, isTensor, () -> tensors.take(bytes));
+          // Arrow rounds up to a power of two.
+          checkAdapter("Arrow's buffer of " + bytes, bytes >= 0, () -> arrow.buffer(bytes));
+        }
+        assertEquals(0, arrow.getAllocatedMemory());
+      }
+      assertEquals(0, netty.metric().usedDirectMemory());
+      assertEquals(0, pool.stats().bytesInUse());
+    }
+  }
+
+  private static void askNetty(PrmallocByteBufAllocator netty, int bytes) {
+    checkAdapter("buffer of " + bytes, bytes >= 0, () -> closing(netty.directBuffer(bytes)));
+    checkAdapter(
+        "buffer of 10 to " + bytes, bytes >= 10, () -> closing(netty.directBuffer(10, bytes)));
+    ByteBuf grown = netty.directBuffer(100);
+    try {
+      checkAdapter("capacity " + bytes, bytes >= 0, () -> grew(grown, bytes));
+    } finally {
+      grown.release();
+    }
+  }
+
+  private static AutoCloseable closing(ByteBuf buffer) {
+    return buffer::release;
+  }
+
+  private static AutoCloseable grew(ByteBuf buffer, int bytes) {
+    assertEquals(bytes, buffer.capacity(bytes).capacity());
+    return () -> {};
+  }
+
+  /** Adapters refuse as their frameworks do: an argument, or memory that is not to be had. */
+  private static void checkAdapter(String what, boolean right, Entry entry) {
+    try (AutoCloseable given = entry.ask()) {
+      assertTrue(right, () -> what + ": granted, " + given);
+    } catch (OutOfNativeMemoryException | OutOfMemoryException e) {
+      assertTrue(right || e instanceof OutOfMemoryException, () -> what + ": " + e);
+    } catch (IllegalArgumentException e) {
+      assertFalse(right && !what.startsWith("Arrow"), () -> what + ": " + e);
+    } catch (Exception e) {
+      fail(what, e);
     }
   }
 }
