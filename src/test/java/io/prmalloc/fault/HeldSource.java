@@ -5,10 +5,12 @@ import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * Tracks which regions of a sub-allocator are in use.
+ * A sub-allocator of the pool's user, each method of which may throw. Tracks which regions are in
+ * use.
  *
  * <p>Threading: any thread.
  */
@@ -30,6 +32,7 @@ final class HeldSource extends SubAllocatorWrapper {
 
   @Override
   public MemoryRegion alloc(long alignment, long bytes) {
+    InjectionPoints.userCode();
     MemoryRegion region = wrapped().alloc(alignment, bytes);
     synchronized (this) {
       held.add(region);
@@ -39,9 +42,56 @@ final class HeldSource extends SubAllocatorWrapper {
 
   @Override
   public void free(MemoryRegion region) {
-    wrapped().free(region);
-    synchronized (this) {
-      held.remove(region);
+    InjectionPoints.userCode();
+    try {
+      wrapped().free(region);
+    } catch (Throwable e) {
+      if (region.isFreed()) {
+        // A visitor's failure is told when the region has gone.
+        forget(region);
+      }
+      throw e;
     }
+    forget(region);
+  }
+
+  private synchronized void forget(MemoryRegion region) {
+    held.remove(region);
+  }
+
+  @Override
+  public boolean isResident() {
+    InjectionPoints.userCode();
+    return super.isResident();
+  }
+
+  @Override
+  public boolean isGuarded() {
+    InjectionPoints.userCode();
+    return super.isGuarded();
+  }
+
+  @Override
+  public void checkUsable() {
+    InjectionPoints.userCode();
+    super.checkUsable();
+  }
+
+  @Override
+  public long bytesReserved() {
+    InjectionPoints.userCode();
+    return super.bytesReserved();
+  }
+
+  @Override
+  public OptionalLong bytesLimit() {
+    InjectionPoints.userCode();
+    return super.bytesLimit();
+  }
+
+  @Override
+  public long bytesAvailable() {
+    InjectionPoints.userCode();
+    return super.bytesAvailable();
   }
 }

@@ -2,7 +2,9 @@ package io.prmalloc.fault;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
@@ -10,8 +12,8 @@ import java.util.function.Predicate;
  * The method that instrumented classes call at each point at which a fault may be thrown. Counts
  * the points that are reached while it is armed, and throws at one of them, once.
  *
- * <p>Threading: {@link #allocation} and {@link #entry} any thread; the others one thread that runs
- * the test.
+ * <p>Threading: {@link #allocation}, {@link #entry} and {@link #userCode} any thread; the others
+ * one thread that runs the test.
  */
 public final class InjectionPoints {
 
@@ -21,20 +23,25 @@ public final class InjectionPoints {
     OUT_OF_MEMORY,
     /** At the entries of methods that are deeper than all before in the same call of the user. */
     STACK_OVERFLOW,
-    /** At the entry of every method, although none of them declares it. */
-    CHECKED_EXCEPTION;
+    /** At every call of code that users may supply, although none of it declares it. */
+    CHECKED_EXCEPTION,
+    /** At the entry of every method, where only a thread that is stopped throws it. */
+    ANYWHERE;
 
     private Throwable make() {
       return switch (this) {
         case OUT_OF_MEMORY -> new OutOfMemoryError("injected");
         case STACK_OVERFLOW -> new StackOverflowError("injected");
-        case CHECKED_EXCEPTION -> new IOException("injected");
+        case CHECKED_EXCEPTION, ANYWHERE -> new IOException("injected");
       };
     }
   }
 
-  /** Guarded by the class. */
-  private static final List<Integer> DEEPEST = new ArrayList<>();
+  /** The counted points at which the fault may be thrown. Guarded by the class. */
+  private static final List<Integer> POINTS = new ArrayList<>();
+
+  /** The calls of the library's methods that led to the counted points. Guarded by the class. */
+  private static final Set<List<String>> PATHS = new HashSet<>();
 
   private static final StackWalker WALKER = StackWalker.getInstance();
 
@@ -45,7 +52,8 @@ public final class InjectionPoints {
   private static volatile Fault armed;
 
   // Guarded by the class.
-  private static boolean looksForDeepest;
+  private static boolean counts;
+  private static boolean eachPathOnce;
   private static int reached;
   private static int throwAt;
   private static int mostFrames;
@@ -55,18 +63,24 @@ public final class InjectionPoints {
 
   private InjectionPoints() {}
 
-  /** Counts the points of a fault from now on. */
-  static synchronized void count(Fault fault, Predicate<Thread> threads) {
+  /**
+   * Counts the points of a fault from now on.
+   *
+   * @param paths whether a point counts only if no point before was reached by the same calls
+   */
+  static synchronized void count(Fault fault, Predicate<Thread> threads, boolean paths) {
     arm(fault, -1, threads);
-    looksForDeepest = fault == Fault.STACK_OVERFLOW;
+    counts = true;
+    eachPathOnce = paths;
     mostFrames = 0;
-    DEEPEST.clear();
+    POINTS.clear();
+    PATHS.clear();
   }
 
   /** Throws at the point with this number, from 0, counted from now on. */
   static synchronized void arm(Fault fault, int point, Predicate<Thread> threads) {
     only = threads;
-    looksForDeepest = false;
+    counts = false;
     reached = 0;
     throwAt = point;
     THROWN.set(null);
@@ -80,14 +94,7 @@ public final class InjectionPoints {
 
   /** The numbers of the points that were counted, at which this fault may be thrown. */
   static synchronized List<Integer> points() {
-    if (looksForDeepest) {
-      return List.copyOf(DEEPEST);
-    }
-    List<Integer> all = new ArrayList<>();
-    for (int i = 0; i < reached; i++) {
-      all.add(i);
-    }
-    return all;
+    return List.copyOf(POINTS);
   }
 
   /** What was thrown since it was armed, or null. */
@@ -105,7 +112,14 @@ public final class InjectionPoints {
   /** A method begins. Threading: any thread. */
   public static void entry() {
     Fault now = armed;
-    if (now != null && now != Fault.OUT_OF_MEMORY) {
+    if (now == Fault.STACK_OVERFLOW || now == Fault.ANYWHERE) {
+      reach();
+    }
+  }
+
+  /** Code that users may supply is about to be called. Threading: any thread. */
+  public static void userCode() {
+    if (armed == Fault.CHECKED_EXCEPTION) {
       reach();
     }
   }
@@ -125,8 +139,8 @@ public final class InjectionPoints {
       return null;
     }
     int point = reached++;
-    if (looksForDeepest && isDeepest()) {
-      DEEPEST.add(point);
+    if (counts && counts(fault)) {
+      POINTS.add(point);
     }
     if (point != throwAt) {
       return null;
@@ -135,6 +149,24 @@ public final class InjectionPoints {
     Throwable thrown = fault.make();
     THROWN.set(thrown);
     return thrown;
+  }
+
+  private static boolean counts(Fault fault) {
+    return (fault != Fault.STACK_OVERFLOW || isDeepest()) && (!eachPathOnce || isNewPath());
+  }
+
+  private static boolean isNewPath() {
+    return PATHS.add(
+        WALKER.walk(
+            all ->
+                all.filter(frame -> InjectingLoader.isInstrumented(frame.getClassName()))
+                    .map(
+                        frame ->
+                            frame.getClassName()
+                                + frame.getMethodName()
+                                + "@"
+                                + frame.getByteCodeIndex())
+                    .toList()));
   }
 
   /**

@@ -17,11 +17,13 @@ final class MemoryStore implements PlanStore {
 
   @Override
   public synchronized Optional<byte[]> read(String key) {
+    InjectionPoints.userCode();
     return Optional.ofNullable(plans.get(key));
   }
 
   @Override
   public synchronized boolean replace(String key, Optional<byte[]> read, byte[] bytes) {
+    InjectionPoints.userCode();
     boolean same = Arrays.equals(plans.get(key), read.orElse(null));
     if (same) {
       plans.put(key, bytes);

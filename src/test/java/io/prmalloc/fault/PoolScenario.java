@@ -87,9 +87,14 @@ final class PoolScenario implements FaultScenario {
   static TensorPoolBuilder quick(TensorPoolBuilder builder, Executor executor) {
     PlannerSettings planner =
         PlannerSettings.DEFAULTS.withStartStep(0).withStableSteps(1).withRetrySeconds(0);
+    Executor supplied =
+        task -> {
+          InjectionPoints.userCode();
+          executor.execute(task);
+        };
     return builder
-        .executor(executor)
-        .planner(MemoryPlannerFactory.create(planner, executor))
+        .executor(supplied)
+        .planner(MemoryPlannerFactory.create(planner, supplied))
         .startStatisticStep(0)
         .stableStatisticStep(1)
         .stepPlanningTime(Duration.ZERO);

@@ -2,6 +2,7 @@ package io.prmalloc.fault;
 
 import io.prmalloc.Isolation;
 import io.prmalloc.MmapOptions;
+import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.lifecycle.PlanSharing;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
@@ -50,6 +51,7 @@ final class PoolScenarios {
     scenarios.ends();
     scenarios.limits();
     scenarios.upkeep();
+    scenarios.supplied();
     return scenarios.all;
   }
 
@@ -244,7 +246,10 @@ final class PoolScenarios {
         });
     add(
         "leak detection",
-        builder -> shared(builder).leakDetection(LeakDetection.PARANOID.withSteps(1)),
+        builder ->
+            shared(builder)
+                .leakDetection(LeakDetection.PARANOID.withSteps(1))
+                .leakListener(leak -> InjectionPoints.userCode()),
         PoolScenario::planNoSteps,
         scenario -> {
           scenario.learnPool();
@@ -378,6 +383,59 @@ final class PoolScenarios {
           PoolScenario.await("an idle pool is trimmed", () -> isTrimmed(scenario));
         });
     all.put("plan store" + ON + "prmalloc-plan-store", this::sharing);
+  }
+
+  /** Memory of a user's own class, which visitors see and of which a listener is told. */
+  private void supplied() {
+    addSupplied(
+        "requests of supplied memory",
+        NOTHING,
+        scenario -> {
+          requests(scenario);
+          raw(scenario);
+          scenario.pool().trim();
+        });
+    addSupplied(
+        "plans of supplied memory",
+        NOTHING,
+        scenario -> {
+          scenario.learnPool();
+          scenario.learnPlanned();
+          scenario.replan();
+        });
+    addSupplied(
+        "close of supplied memory",
+        scenario -> {
+          scenario.learnPool();
+          scenario.learnPlanned();
+          requests(scenario);
+        },
+        PoolScenario::closePool);
+    addSupplied(
+        "close by force of supplied memory",
+        scenario -> {
+          scenario.learnPool();
+          scenario.take(100);
+          scenario.take(100_000);
+          scenario.take(3 << 20);
+        },
+        PoolScenario::closeForcibly);
+  }
+
+  private void addSupplied(String name, PoolScenario.Part before, PoolScenario.Part work) {
+    RegionVisitor visitor =
+        RegionVisitor.of(
+            (region, index, bytes) -> InjectionPoints.userCode(),
+            (region, index, bytes) -> InjectionPoints.userCode());
+    add(
+        name,
+        () -> new SuppliedSource(mapped()).withVisitors(0, visitor),
+        builder ->
+            shared(builder)
+                .softLimit(MIB, (reserved, limit) -> InjectionPoints.userCode())
+                .isolation(Isolation.NONE.withFill(Isolation.Fill.ZERO)),
+        before,
+        work);
   }
 
   /** A region that does not go is tried again when the pool was used and is idle again. */
