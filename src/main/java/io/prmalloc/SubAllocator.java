@@ -273,16 +273,13 @@ public interface SubAllocator {
   private void freeAll(List<MemoryRegion> regions, int first) {
     for (int i = first; i < regions.size(); i++) {
       MemoryRegion region = regions.get(i);
-      boolean done = false;
       try {
         if (region != null) {
           free(region);
         }
-        done = true;
-      } finally {
-        if (!done) {
-          freeAll(regions, i + 1);
-        }
+      } catch (Throwable e) {
+        freeAll(regions, i + 1);
+        throw e;
       }
     }
   }

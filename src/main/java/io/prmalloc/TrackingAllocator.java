@@ -117,7 +117,6 @@ public final class TrackingAllocator extends AllocatorWrapper {
   }
 
   private Allocation hold(Allocation inner) {
-    boolean counted = false;
     try {
       Held held = new Held(inner, tracksLocally ? inner.addressOrZero() : 0);
       Allocation handle = HeapBlock.around(inner, this::release, held);
@@ -125,12 +124,10 @@ public final class TrackingAllocator extends AllocatorWrapper {
       synchronized (lock) {
         held.chunk = count(handles, held.address, inner.sizeBytes(), allocated);
       }
-      counted = true;
       return handle;
-    } finally {
-      if (!counted) {
-        inner.close();
-      }
+    } catch (Throwable e) {
+      inner.close();
+      throw e;
     }
   }
 
@@ -222,14 +219,11 @@ public final class TrackingAllocator extends AllocatorWrapper {
       }
       uncount(chunk);
     }
-    boolean released = false;
     try {
       wrapped().deallocateRaw(address);
-      released = true;
-    } finally {
-      if (!released) {
-        recount(address, chunk);
-      }
+    } catch (Throwable e) {
+      recount(address, chunk);
+      throw e;
     }
   }
 

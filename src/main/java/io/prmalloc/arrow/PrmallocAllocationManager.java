@@ -71,16 +71,11 @@ public final class PrmallocAllocationManager extends AllocationManager {
     @Override
     public AllocationManager create(BufferAllocator accountingAllocator, long size) {
       Allocation taken = take(size);
-      boolean handedOver = false;
       try {
-        AllocationManager made =
-            new PrmallocAllocationManager(accountingAllocator, taken, taken.address());
-        handedOver = true;
-        return made;
-      } finally {
-        if (!handedOver) {
-          taken.close();
-        }
+        return new PrmallocAllocationManager(accountingAllocator, taken, taken.address());
+      } catch (Throwable e) {
+        taken.close();
+        throw e;
       }
     }
 

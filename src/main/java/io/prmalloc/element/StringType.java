@@ -103,15 +103,12 @@ final class StringType implements ElementType<byte[]> {
               length, stats.bytesReserved(), stats.bytesLimit().orElse(-1), null)
           .forUser(length, stats.bytesInUse());
     }
-    boolean copied = false;
     try {
       NativeBytes.write(address, value);
-      copied = true;
       return address;
-    } finally {
-      if (!copied) {
-        allocator.deallocateRaw(address);
-      }
+    } catch (Throwable e) {
+      allocator.deallocateRaw(address);
+      throw e;
     }
   }
 

@@ -48,16 +48,12 @@ final class StepHandler extends ChannelInboundHandlerAdapter {
 
   /** Opens the step of a message. If that throws, the message is released: no handler gets it. */
   private ScopedMemoryCollector open(Object message) {
-    boolean isOpen = false;
     try {
       Object key = keyOf.apply(message);
-      ScopedMemoryCollector step = key == null ? pool.collect() : pool.collect(key);
-      isOpen = true;
-      return step;
-    } finally {
-      if (!isOpen) {
-        ReferenceCountUtil.release(message);
-      }
+      return key == null ? pool.collect() : pool.collect(key);
+    } catch (Throwable e) {
+      ReferenceCountUtil.release(message);
+      throw e;
     }
   }
 }

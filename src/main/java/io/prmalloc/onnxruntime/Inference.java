@@ -75,7 +75,6 @@ public final class Inference implements AutoCloseable {
       throws OrtException {
     List<List<Long>> inputShapes = learnt.isEmpty() ? List.of() : LearntShapes.keyOf(in);
     Inference made = new Inference(model, inputShapes, List.copyOf(out.keySet()), learnt);
-    boolean complete = false;
     try {
       for (TensorView.Layout layout : in.values()) {
         made.add(layout, made.inputs, made.inputTensors);
@@ -87,12 +86,10 @@ public final class Inference implements AutoCloseable {
           made.add(layout, made.outputs, made.pinnedOutputs);
         }
       }
-      complete = true;
       return made;
-    } finally {
-      if (!complete) {
-        made.close();
-      }
+    } catch (Throwable e) {
+      made.close();
+      throw e;
     }
   }
 

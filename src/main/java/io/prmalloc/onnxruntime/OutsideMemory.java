@@ -76,15 +76,12 @@ final class OutsideMemory {
     if (address == 0) {
       return 0;
     }
-    boolean taken = false;
     try {
       enter(address, REPEATED, size);
-      taken = true;
       return address;
-    } finally {
-      if (!taken) {
-        RepeatedPages.unmap(address, size);
-      }
+    } catch (Throwable e) {
+      RepeatedPages.unmap(address, size);
+      throw e;
     }
   }
 

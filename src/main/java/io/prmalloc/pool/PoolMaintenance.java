@@ -128,14 +128,11 @@ final class PoolMaintenance implements IdleTrimmer.Target {
       Duration looks = idle.dividedBy(OverProvisionMonitor.LOOKS);
       Duration period = looks.compareTo(LEAST_PERIOD) < 0 ? LEAST_PERIOD : looks;
       Runnable stop = starter.start(target, period);
-      boolean kept = false;
       try {
         stops.add(stop);
-        kept = true;
-      } finally {
-        if (!kept) {
-          stop.run();
-        }
+      } catch (Throwable e) {
+        stop.run();
+        throw e;
       }
     }
   }

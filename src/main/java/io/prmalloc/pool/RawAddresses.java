@@ -89,16 +89,12 @@ final class RawAddresses {
   private static long openPooled(PooledBlock block, int bytes, int header) {
     long extent = Block.extentOf(bytes, header);
     boolean likeBefore = block.extent() == extent;
-    boolean opened = false;
     try {
       block.openRaw(bytes, header);
-      long address = addressBehindHeader(block, bytes, header, likeBefore);
-      opened = true;
-      return address;
-    } finally {
-      if (!opened) {
-        block.abandon(bytes, header);
-      }
+      return addressBehindHeader(block, bytes, header, likeBefore);
+    } catch (Throwable e) {
+      block.abandon(bytes, header);
+      throw e;
     }
   }
 

@@ -38,18 +38,15 @@ final class RecordProperty {
     if (value.isEmpty()) {
       return pool;
     }
-    boolean started = false;
     try {
       Recording recording = record(pool, value);
       Thread hook = new Thread(recording::close, "prmalloc-recording-end");
       Runtime.getRuntime().addShutdownHook(hook);
       pool.afterClose(() -> forget(hook));
-      started = true;
       return pool;
-    } finally {
-      if (!started) {
-        pool.close();
-      }
+    } catch (Throwable e) {
+      pool.close();
+      throw e;
     }
   }
 

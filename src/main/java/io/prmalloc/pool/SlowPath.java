@@ -249,19 +249,16 @@ final class SlowPath {
       return pooled;
     }
     Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
-    boolean counted = false;
     try {
       table.countUnserved(total);
       if (!table.isLackingFor(total, alignment)) {
         // Another plan would have no more memory.
         replanner.unserved(table);
       }
-      counted = true;
       return unpooled;
-    } finally {
-      if (!counted) {
-        unpooled.abandon(bytes, largeHeader);
-      }
+    } catch (Throwable e) {
+      unpooled.abandon(bytes, largeHeader);
+      throw e;
     }
   }
 }

@@ -206,7 +206,6 @@ public final class TensorPoolAllocator implements Allocator {
 
   /** A pool that cannot begin has no user, so it keeps nothing. */
   private void begin(TensorPoolBuilder builder) {
-    boolean begun = false;
     try {
       planner.bind(switchOver::first, steps);
       watch.detectLeaks(builder.leakDetection(), builder.leakListener());
@@ -215,11 +214,9 @@ public final class TensorPoolAllocator implements Allocator {
           .ifPresent(kept -> switchOver.adopt(kept, builder.isKeptIfUsable(), planner, steps));
       maintenance.start();
       maintenance.awaitPlanStore();
-      begun = true;
-    } finally {
-      if (!begun) {
-        closeForcibly();
-      }
+    } catch (Throwable e) {
+      closeForcibly();
+      throw e;
     }
   }
 

@@ -68,17 +68,14 @@ final class FrameWriter implements AutoCloseable {
   static FrameWriter create(Path file, long maxBytes) throws IOException {
     FileChannel channel =
         FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-    boolean made = false;
     try {
       FrameWriter writer = new FrameWriter(channel, maxBytes);
       writer.writeHeader();
-      made = true;
       return writer;
-    } finally {
-      if (!made) {
-        channel.close();
-        Files.deleteIfExists(file);
-      }
+    } catch (Throwable e) {
+      channel.close();
+      Files.deleteIfExists(file);
+      throw e;
     }
   }
 

@@ -91,17 +91,14 @@ public final class Recorder implements Recording {
   public static Recorder start(Path file, RecordingOptions options, Runnable whenOver) {
     try {
       FrameWriter writer = FrameWriter.create(file, options.maxBytes());
-      boolean started = false;
       try {
         Recorder recorder = new Recorder(file, writer, options, whenOver);
         recorder.thread.start();
-        started = true;
         return recorder;
-      } finally {
-        if (!started) {
-          writer.close();
-          Files.deleteIfExists(file);
-        }
+      } catch (Throwable e) {
+        writer.close();
+        Files.deleteIfExists(file);
+        throw e;
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

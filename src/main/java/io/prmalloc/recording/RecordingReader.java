@@ -88,15 +88,11 @@ public final class RecordingReader implements AutoCloseable {
    */
   public static RecordingReader open(InputStream in) {
     try {
-      boolean opened = false;
       try {
-        RecordingReader reader = new RecordingReader(in);
-        opened = true;
-        return reader;
-      } finally {
-        if (!opened) {
-          in.close();
-        }
+        return new RecordingReader(in);
+      } catch (Throwable e) {
+        in.close();
+        throw e;
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -88,7 +88,6 @@ public final class InferenceServer implements AutoCloseable {
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(ServerOptions.MAX_WAITING));
     this.engine = startEngine();
-    boolean serves = false;
     try {
       if (memory.pool() != null) {
         metrics.show(memory.pool(), "server");
@@ -98,11 +97,9 @@ public final class InferenceServer implements AutoCloseable {
       }
       addModels();
       this.listener = listen();
-      serves = true;
-    } finally {
-      if (!serves) {
-        stop();
-      }
+    } catch (Throwable e) {
+      stop();
+      throw e;
     }
   }
 
@@ -308,19 +305,16 @@ public final class InferenceServer implements AutoCloseable {
       ChannelHandlerContext context,
       boolean keepAlive,
       ChannelFutureListener written) {
-    boolean answered = false;
     try {
       FullHttpResponse response = response(exchange, context);
       // The body is the outputs, so they stay until it is written, or cannot be.
       write(response, context, keepAlive)
           .addListener(done -> exchange.abandon())
           .addListener(written);
-      answered = true;
-    } finally {
-      if (!answered) {
-        exchange.abandon();
-        context.close();
-      }
+    } catch (Throwable e) {
+      exchange.abandon();
+      context.close();
+      throw e;
     }
   }
 

@@ -69,14 +69,11 @@ final class ServedModel implements AutoCloseable {
         engine,
         memory,
         options -> engine.createSession(file.file().toString(), options));
-    boolean fits = false;
     try {
       file.check(model.inputs(), maxBytes);
-      fits = true;
-    } finally {
-      if (!fits) {
-        close();
-      }
+    } catch (Throwable e) {
+      close();
+      throw e;
     }
   }
 
@@ -156,17 +153,14 @@ final class ServedModel implements AutoCloseable {
       return new ModelRun.Pinned(settled.open());
     }
     PlainRun run = new PlainRun(session, engine.allocator(), wanted(header));
-    boolean complete = false;
     try {
       for (RequestHeader.Input input : header.inputs()) {
         run.add(engine.environment(), memory, input);
       }
-      complete = true;
       return run;
-    } finally {
-      if (!complete) {
-        run.close();
-      }
+    } catch (Throwable e) {
+      run.close();
+      throw e;
     }
   }
 

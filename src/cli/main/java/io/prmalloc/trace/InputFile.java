@@ -78,16 +78,11 @@ public final class InputFile {
    */
   public static InputStream open(Path path) throws IOException {
     InputStream in = new BufferedInputStream(openPacked(path), BUFFER_BYTES);
-    boolean opened = false;
     try {
-      InputStream open =
-          isGzip(in) ? new BufferedInputStream(new Unpacked(path, in), BUFFER_BYTES) : in;
-      opened = true;
-      return open;
-    } finally {
-      if (!opened) {
-        in.close();
-      }
+      return isGzip(in) ? new BufferedInputStream(new Unpacked(path, in), BUFFER_BYTES) : in;
+    } catch (Throwable e) {
+      in.close();
+      throw e;
     }
   }
 

@@ -58,17 +58,14 @@ final class JsonReader implements AutoCloseable {
       // Closed with the parser.
       InputStream in = InputFile.open(path);
       JsonReader reader = new JsonReader(file, FACTORY.createParser(in));
-      boolean opened = false;
       try {
         if (reader.next() == null) {
           throw TraceFormatException.ofFile(file, "is empty instead of JSON");
         }
-        opened = true;
         return reader;
-      } finally {
-        if (!opened) {
-          reader.close();
-        }
+      } catch (Throwable e) {
+        reader.close();
+        throw e;
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -229,7 +229,6 @@ public final class Arena {
    */
   void attach(int region, MemoryRegion reserved) {
     List<PooledBlock> all = blocks.get(region);
-    boolean attached = false;
     try {
       List<MemoryRegion> changed = new ArrayList<>(regions);
       changed.set(region, reserved);
@@ -237,11 +236,9 @@ public final class Arena {
         all.get(i).moveInto(reserved);
       }
       set(changed, -1);
-      attached = true;
-    } finally {
-      if (!attached) {
-        detachBlocks(region);
-      }
+    } catch (Throwable e) {
+      detachBlocks(region);
+      throw e;
     }
   }
 

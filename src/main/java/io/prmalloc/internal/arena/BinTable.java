@@ -529,18 +529,15 @@ public final class BinTable implements Retirable {
     if (reserved == null) {
       return false;
     }
-    boolean attached = false;
     try {
       synchronized (spansLock) {
         its.attach(region, reserved);
         spans = null;
       }
-      attached = true;
       return true;
-    } finally {
-      if (!attached) {
-        its.giveBack(reserved);
-      }
+    } catch (Throwable e) {
+      its.giveBack(reserved);
+      throw e;
     }
   }
 

@@ -99,14 +99,11 @@ final class GrownBlocks {
   void free(int first) {
     Grown[] grown = all;
     for (int i = first; i < grown.length; i++) {
-      boolean done = false;
       try {
         grown[i].arena().free();
-        done = true;
-      } finally {
-        if (!done) {
-          free(i + 1);
-        }
+      } catch (Throwable e) {
+        free(i + 1);
+        throw e;
       }
     }
   }

@@ -81,18 +81,15 @@ public final class AllocationLog {
       return handle;
     }
     Allocation result = handle;
-    boolean written = false;
     try {
       Chunk chunk = new Chunk(bytes, handle.blockBytes(), idOf(allocator, handle.addressOrZero()));
       Entry entry = entry(handle, chunk, allocator, attributes);
       result = HeapBlock.around(handle, AllocationLog::released, entry);
       entry.log("allocated");
-      written = true;
       return result;
-    } finally {
-      if (!written) {
-        result.close();
-      }
+    } catch (Throwable e) {
+      result.close();
+      throw e;
     }
   }
 
@@ -148,16 +145,13 @@ public final class AllocationLog {
     } catch (OutOfNativeMemoryException notToBeHad) {
       return 0;
     }
-    boolean kept = false;
     try {
       long address = handle.address();
       rawHandles.put(address, handle);
-      kept = true;
       return address;
-    } finally {
-      if (!kept) {
-        handle.close();
-      }
+    } catch (Throwable e) {
+      handle.close();
+      throw e;
     }
   }
 

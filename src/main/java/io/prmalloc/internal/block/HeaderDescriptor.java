@@ -230,18 +230,15 @@ public final class HeaderDescriptor {
    * @return the user's address
    */
   public static long openUnpooled(Block block, long bytes, int header) {
-    boolean opened = false;
     try {
       block.openRaw(bytes, header);
       ByteBuffer memory = block.region().buffer();
       long start = block.startAddress();
       writeFull(memory, block.offset() + header, -1, -1, start, header, bytes);
-      opened = true;
       return start + header;
-    } finally {
-      if (!opened) {
-        block.abandon(bytes, header);
-      }
+    } catch (Throwable e) {
+      block.abandon(bytes, header);
+      throw e;
     }
   }
 }

@@ -177,7 +177,6 @@ final class HeapShard {
 
   private HeapBlock begin(
       Region region, int first, int pages, long bytes, int headerBytes, Object ticket) {
-    boolean begun = false;
     try {
       HeapBlock block = blockFor(first, pages);
       long start = (long) first << PAGE_SHIFT;
@@ -191,13 +190,11 @@ final class HeapShard {
         region.blocks[userPage] = block;
       }
       count(bytes);
-      begun = true;
       return block;
-    } finally {
-      if (!begun) {
-        region.blocks[first] = null;
-        region.map.free(first, heap.now());
-      }
+    } catch (Throwable e) {
+      region.blocks[first] = null;
+      region.map.free(first, heap.now());
+      throw e;
     }
   }
 

@@ -231,15 +231,12 @@ public final class LiveHeap implements Retirable {
     }
     long start = FlightEvents.outsideAllocationStart();
     HeapBlock block = take(bytes, capacity, alignment, headerBytes, ticket);
-    boolean told = false;
     try {
       FlightEvents.outsideAllocation(start, bytes, alignment);
-      told = true;
       return block;
-    } finally {
-      if (!told) {
-        block.abandon(bytes, headerBytes);
-      }
+    } catch (Throwable e) {
+      block.abandon(bytes, headerBytes);
+      throw e;
     }
   }
 
@@ -383,16 +380,13 @@ public final class LiveHeap implements Retirable {
   private HeapBlock takeReserved(HeapShard shard, Request request) {
     long least = request.mostPages() << PAGE_SHIFT;
     MemoryRegion memory = reserve(PAGE_BYTES, least, sizeOfNext(shard, least));
-    boolean made = false;
     Region region;
     try {
       region = new Region(memory, new ExtentMap((int) (memory.sizeBytes() >>> PAGE_SHIFT)));
       directory.add(region);
-      made = true;
-    } finally {
-      if (!made) {
-        giveBack(memory);
-      }
+    } catch (Throwable e) {
+      giveBack(memory);
+      throw e;
     }
     return keepAndTake(shard, region, request);
   }
@@ -440,17 +434,14 @@ public final class LiveHeap implements Retirable {
     try {
       MemoryRegion memory = tryReserve(alignment, least, wanted);
       heldBytes.addAndGet(memory.sizeBytes());
-      boolean noted = false;
       try {
         noteReserved();
         // Pages that the sub-allocator wrote to reserve them need not stay in memory.
         discardAll(memory);
-        noted = true;
         return memory;
-      } finally {
-        if (!noted) {
-          giveBack(memory);
-        }
+      } catch (Throwable e) {
+        giveBack(memory);
+        throw e;
       }
     } finally {
       reserving.decrementAndGet();

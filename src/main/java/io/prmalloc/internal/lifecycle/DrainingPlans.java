@@ -121,16 +121,13 @@ public final class DrainingPlans {
       if (!table.retire()) {
         return false;
       }
-      boolean gone = false;
       try {
         table.addTo(counts);
         goneUses.add(counts.uses);
         tables = fewer;
-        gone = true;
-      } finally {
-        if (!gone) {
-          table.reopen();
-        }
+      } catch (Throwable e) {
+        table.reopen();
+        throw e;
       }
       table.free();
       return true;
@@ -165,14 +162,11 @@ public final class DrainingPlans {
   /** Frees this one and those after it, even if one throws. Takes no heap. */
   private static void free(List<BinTable> all, int first) {
     for (int i = first; i < all.size(); i++) {
-      boolean done = false;
       try {
         all.get(i).free();
-        done = true;
-      } finally {
-        if (!done) {
-          free(all, i + 1);
-        }
+      } catch (Throwable e) {
+        free(all, i + 1);
+        throw e;
       }
     }
   }

@@ -68,15 +68,12 @@ public final class DeferredFreeSubAllocator extends SubAllocatorWrapper {
 
   private MemoryRegion allocOnce(long alignment, long bytes) {
     MemoryRegion region = wrapped().alloc(alignment, bytes);
-    boolean known = false;
     try {
       regions.put(region, State.OUT);
-      known = true;
       return region;
-    } finally {
-      if (!known) {
-        wrapped().free(region);
-      }
+    } catch (Throwable e) {
+      wrapped().free(region);
+      throw e;
     }
   }
 

@@ -98,7 +98,6 @@ public final class RegionHeap {
     long capacity = Math.max(1, bytes) + headerBytes + isolation.roomBytes();
     long start = FlightEvents.outsideAllocationStart();
     MemoryRegion region = source.alloc(alignment, capacity);
-    boolean linked = false;
     try {
       FlightEvents.outsideAllocation(start, bytes, alignment);
       boolean large = Requests.isLarge(capacity);
@@ -111,12 +110,10 @@ public final class RegionHeap {
         block.rawAddress = region.address() + headerBytes;
       }
       link(block, bytes);
-      linked = true;
       return block;
-    } finally {
-      if (!linked) {
-        source.free(region);
-      }
+    } catch (Throwable e) {
+      source.free(region);
+      throw e;
     }
   }
 

@@ -108,19 +108,16 @@ final class LeakDetector implements PoolObserver {
       long ticket = ++lastTicket;
       Watched watched =
           new Watched(bytes, alignment, thread.getName(), step, System.nanoTime(), stack);
-      boolean noted = false;
       try {
         out.put(ticket, watched);
         if (step != NO_STEP) {
           outByStep.computeIfAbsent(step, any -> new LinkedHashSet<>()).add(ticket);
         }
-        noted = true;
         return ticket;
-      } finally {
-        if (!noted) {
-          // Its release would not be reported.
-          out.remove(ticket);
-        }
+      } catch (Throwable e) {
+        // Its release would not be reported.
+        out.remove(ticket);
+        throw e;
       }
     }
   }
@@ -151,16 +148,13 @@ final class LeakDetector implements PoolObserver {
   public synchronized long stepOpened() {
     Thread thread = Thread.currentThread();
     long step = ++lastStep;
-    boolean noted = false;
     try {
       openers.put(step, thread);
       open.computeIfAbsent(thread, any -> new ArrayDeque<>(2)).add(step);
-      noted = true;
       return step;
-    } finally {
-      if (!noted) {
-        forgetOpen(step);
-      }
+    } catch (Throwable e) {
+      forgetOpen(step);
+      throw e;
     }
   }
 

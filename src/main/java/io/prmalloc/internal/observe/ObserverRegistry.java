@@ -95,14 +95,11 @@ public final class ObserverRegistry {
     TolerantObserver[] after =
         before == null ? new TolerantObserver[1] : Arrays.copyOf(before, before.length + 1);
     after[after.length - 1] = new TolerantObserver(observer);
-    boolean attached = false;
     try {
       set(after);
-      attached = true;
-    } finally {
-      if (!attached) {
-        set(before);
-      }
+    } catch (Throwable e) {
+      set(before);
+      throw e;
     }
   }
 
@@ -249,15 +246,11 @@ public final class ObserverRegistry {
     if (tracked == null) {
       return acquire(bytes, alignment, headerBytes, null);
     }
-    boolean taken = false;
     try {
-      Block block = acquire(bytes, alignment, headerBytes, tracked);
-      taken = true;
-      return block;
-    } finally {
-      if (!taken) {
-        planner.trackFailure(tracked);
-      }
+      return acquire(bytes, alignment, headerBytes, tracked);
+    } catch (Throwable e) {
+      planner.trackFailure(tracked);
+      throw e;
     }
   }
 

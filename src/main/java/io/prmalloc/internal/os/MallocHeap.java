@@ -67,15 +67,11 @@ public final class MallocHeap {
   public MallocRegion allocate(long alignment, long bytes) {
     SystemRegion.checkArguments(alignment, bytes);
     long address = aligned(alignment, bytes);
-    boolean viewed = false;
     try {
-      MallocRegion region = new MallocRegion(malloc, address, calls.view(address, bytes));
-      viewed = true;
-      return region;
-    } finally {
-      if (!viewed) {
-        malloc.free(address);
-      }
+      return new MallocRegion(malloc, address, calls.view(address, bytes));
+    } catch (Throwable e) {
+      malloc.free(address);
+      throw e;
     }
   }
 

@@ -148,7 +148,6 @@ public final class MappedRegion extends SystemRegion {
     }
     long pages = mapAligned(calls, length, guard, start, page);
     Mapping mapping = new Mapping(pages - guard, length + 2 * guard);
-    boolean mapped = false;
     try {
       // Before the first touch, for a page once small stays small for a while.
       advise(calls, pages, length, hugePages);
@@ -157,12 +156,10 @@ public final class MappedRegion extends SystemRegion {
       prefault(calls, pages, length, prefault);
       protect(calls, pages - guard, guard);
       protect(calls, pages + length, guard);
-      mapped = true;
       return new MappedRegion(calls, address, mapping, view, sizeOf(asked, bytes));
-    } finally {
-      if (!mapped) {
-        calls.munmap(mapping.address, mapping.lengthBytes);
-      }
+    } catch (Throwable e) {
+      calls.munmap(mapping.address, mapping.lengthBytes);
+      throw e;
     }
   }
 

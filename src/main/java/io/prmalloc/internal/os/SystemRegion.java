@@ -95,14 +95,11 @@ abstract class SystemRegion extends MemoryRegion {
     if (!freed.compareAndSet(false, true)) {
       throw new IllegalStateException("region of " + sizeBytes() + " bytes was freed before");
     }
-    boolean released = false;
     try {
       release();
-      released = true;
-    } finally {
-      if (!released) {
-        freed.set(false);
-      }
+    } catch (Throwable e) {
+      freed.set(false);
+      throw e;
     }
   }
 

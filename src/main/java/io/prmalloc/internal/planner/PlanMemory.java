@@ -54,16 +54,13 @@ public final class PlanMemory {
     // Made before there is anything to lose: it takes heap, which may be exhausted.
     PlanMemory made =
         new PlanMemory(source, Collections.unmodifiableList(Arrays.asList(regions)), starts);
-    boolean done = false;
     try {
       for (int i = 0; i < regions.length; i++) {
         regions[i] = source.alloc(plan.memoryAlignment(), pieces.get(i).bytes());
       }
-      done = true;
-    } finally {
-      if (!done) {
-        made.free();
-      }
+    } catch (Throwable e) {
+      made.free();
+      throw e;
     }
     return made;
   }

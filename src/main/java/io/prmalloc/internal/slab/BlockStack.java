@@ -135,19 +135,16 @@ abstract class BlockStack implements Retirable {
    * never are.
    */
   private PooledBlock make(int index) {
-    boolean made = false;
     try {
       PooledBlock block = create(index);
       block.notedIn(front, index);
       // It is taken, and was never in front.
       block.claim();
       BLOCK.setRelease(blocks, index, block);
-      made = true;
       return block;
-    } finally {
-      if (!made) {
-        free.push(index);
-      }
+    } catch (Throwable e) {
+      free.push(index);
+      throw e;
     }
   }
 

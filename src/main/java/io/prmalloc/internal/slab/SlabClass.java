@@ -438,14 +438,11 @@ final class SlabClass implements Retirable {
 
   /** A retired slab leaves; it is as before where there is no heap for that. Under the lock. */
   private void giveBack(Slab slab) {
-    boolean counted = false;
     try {
       slab.addTo(returned);
-      counted = true;
-    } finally {
-      if (!counted) {
-        slab.reopen();
-      }
+    } catch (Throwable e) {
+      slab.reopen();
+      throw e;
     }
     withFreeSlots.remove(slab);
     slabs.remove(slab);
@@ -472,14 +469,11 @@ final class SlabClass implements Retirable {
       long before = bytesReserved;
       for (Slab slab : List.copyOf(slabs)) {
         if (which.test(slab) && slab.retire()) {
-          boolean left = false;
           try {
             leaveStripe(slab);
-            left = true;
-          } finally {
-            if (!left) {
-              slab.reopen();
-            }
+          } catch (Throwable e) {
+            slab.reopen();
+            throw e;
           }
           giveBack(slab);
         }

@@ -449,16 +449,13 @@ public final class StepSequence implements Retirable {
 
   /** Has an arena of a plan made for each of the one before, which then leaves. */
   private void exchange(StepPlan made) {
-    boolean done = false;
     try {
       while (letOnePreviousLeave(made)) {
         addArena(made);
       }
-      done = true;
-    } finally {
-      if (!done) {
-        letPreviousLeave();
-      }
+    } catch (Throwable e) {
+      letPreviousLeave();
+      throw e;
     }
   }
 
@@ -894,14 +891,11 @@ public final class StepSequence implements Retirable {
     for (int i = 0; i < leaving.size(); i++) {
       StepArena arena = leaving.get(i);
       if (arena.claim()) {
-        boolean taken = false;
         try {
           releasing.add(arena);
-          taken = true;
-        } finally {
-          if (!taken) {
-            arena.reopen();
-          }
+        } catch (Throwable e) {
+          arena.reopen();
+          throw e;
         }
         leaving.remove(i);
         counts.forget(arena);

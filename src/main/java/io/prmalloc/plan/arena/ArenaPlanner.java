@@ -131,23 +131,19 @@ public final class ArenaPlanner implements AutoCloseable {
     ArenaAlloc[] before = allocs.clone();
     long markBefore = arena.highWaterMark();
     long persistentMarkBefore = persistentArena.highWaterMark();
-    boolean done = false;
     try {
       makeRoom(order, firstNode);
       placeFixed();
       placeAll(order, TensorKind.PERSISTENT);
       placeAll(order, TensorKind.ARENA);
-      boolean moved = commit();
-      done = true;
-      return moved;
-    } finally {
-      if (!done) {
-        allocs = before;
-        arena.restoreMark(markBefore);
-        persistentArena.restoreMark(persistentMarkBefore);
-        activate();
-        persistentArena.activate(placed(TensorKind.PERSISTENT));
-      }
+      return commit();
+    } catch (Throwable e) {
+      allocs = before;
+      arena.restoreMark(markBefore);
+      persistentArena.restoreMark(persistentMarkBefore);
+      activate();
+      persistentArena.activate(placed(TensorKind.PERSISTENT));
+      throw e;
     }
   }
 

@@ -55,7 +55,6 @@ final class GrowingBuffer {
               neededBytes + " bytes aligned to " + alignment + " do not fit one buffer"));
     }
     MemoryRegion larger = source.alloc(alignment, neededBytes);
-    boolean exchanged = false;
     try {
       if (region != null) {
         larger.buffer().put(0, region.buffer(), 0, (int) bytes);
@@ -63,12 +62,10 @@ final class GrowingBuffer {
       }
       region = larger;
       bytes = neededBytes;
-      exchanged = true;
       return true;
-    } finally {
-      if (!exchanged) {
-        source.free(larger);
-      }
+    } catch (Throwable e) {
+      source.free(larger);
+      throw e;
     }
   }
 

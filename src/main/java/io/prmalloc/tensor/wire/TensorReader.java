@@ -176,19 +176,16 @@ public final class TensorReader {
       checkValues(codec, message, shape);
     }
     Tensor<?> tensor = Tensor.allocate(allocator, type, shape);
-    boolean filled = false;
     try {
       if (content.hasRemaining()) {
         codec.readContent(content, tensor);
       } else {
         codec.readValues(message, codec.givenElements(message), tensor);
       }
-      filled = true;
       return tensor;
-    } finally {
-      if (!filled) {
-        tensor.close();
-      }
+    } catch (Throwable e) {
+      tensor.close();
+      throw e;
     }
   }
 

@@ -153,7 +153,6 @@ final class OpenModel {
    */
   Map<String, OnnxTensor> inputs(OrtEnvironment environment, int shape) throws OrtException {
     Map<String, OnnxTensor> inputs = new HashMap<>();
-    boolean made = false;
     try {
       for (Map.Entry<String, long[]> each : shapes.get(shape).entrySet()) {
         String input = each.getKey();
@@ -161,12 +160,10 @@ final class OpenModel {
         part.limit(size(input, each.getValue()));
         inputs.put(input, OnnxTensor.createTensor(environment, part, each.getValue(), type(input)));
       }
-      made = true;
       return inputs;
-    } finally {
-      if (!made) {
-        inputs.values().forEach(OnnxTensor::close);
-      }
+    } catch (Throwable e) {
+      inputs.values().forEach(OnnxTensor::close);
+      throw e;
     }
   }
 }

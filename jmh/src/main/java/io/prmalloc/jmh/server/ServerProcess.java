@@ -45,14 +45,11 @@ final class ServerProcess implements AutoCloseable {
             .start();
     output = process.inputReader(StandardCharsets.US_ASCII);
     input = process.outputWriter(StandardCharsets.US_ASCII);
-    boolean listens = false;
     try {
       port = Integer.parseInt(line());
-      listens = true;
-    } finally {
-      if (!listens) {
-        process.destroyForcibly();
-      }
+    } catch (Throwable e) {
+      process.destroyForcibly();
+      throw e;
     }
   }
 
