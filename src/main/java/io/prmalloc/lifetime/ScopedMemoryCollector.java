@@ -81,15 +81,14 @@ public final class ScopedMemoryCollector implements AutoCloseable {
     opener = Thread.currentThread();
     source = planner.source();
     whenClosed = source == null ? null : source.opened(key);
-    boolean opened = false;
     try {
       collected = planner.openWatchedStep();
-      opened = true;
-    } finally {
+    } catch (Throwable e) {
       // A step that could not be opened has no user to close it.
-      if (!opened && whenClosed != null) {
+      if (whenClosed != null) {
         whenClosed.run();
       }
+      throw e;
     }
   }
 

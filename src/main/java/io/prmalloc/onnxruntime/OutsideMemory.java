@@ -53,16 +53,13 @@ final class OutsideMemory {
     if (start == 0) {
       return 0;
     }
-    boolean taken = false;
     try {
       long address = (start + ALIGNMENT - 1) & -ALIGNMENT;
       enter(address, start, size);
-      taken = true;
       return address;
-    } finally {
-      if (!taken) {
-        Native.free(start);
-      }
+    } catch (Throwable e) {
+      Native.free(start);
+      throw e;
     }
   }
 

@@ -150,15 +150,14 @@ final class Growth {
 
   /** Notes that more is reserved. If that fails the block is not handed out. */
   private PooledBlock noted(PooledBlock block) {
-    boolean done = false;
     try {
       outside.noteReserved();
-      done = true;
       return block;
-    } finally {
-      if (!done && block != null) {
+    } catch (Throwable e) {
+      if (block != null) {
         block.giveUp();
       }
+      throw e;
     }
   }
 }

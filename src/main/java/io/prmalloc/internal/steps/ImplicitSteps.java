@@ -431,13 +431,12 @@ public final class ImplicitSteps {
   private void adjustNow() {
     // Before anything is read: changes from here on lead to another adjustment.
     changed = false;
-    boolean done = false;
     try {
       setRight();
-      done = true;
-    } finally {
+    } catch (Throwable e) {
       // A failed adjustment is tried again.
-      changed |= !done;
+      changed = true;
+      throw e;
     }
   }
 
