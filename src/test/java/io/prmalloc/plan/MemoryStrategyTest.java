@@ -144,6 +144,56 @@ class MemoryStrategyTest {
     }
   }
 
+  /**
+   * Ends shared by many lives, tasks in which nothing begins, and thousands of ways to mix them.
+   */
+  @Test
+  void shouldAgreeWithThePlainRuleBySizeWhenEndsAreShared() {
+    for (int seed = 0; seed < 6000; seed++) {
+      Random random = new Random(seed);
+      int tasks = 1 + random.nextInt(random.nextInt(3) == 0 ? 8 : 60);
+      int longest = 1 + random.nextInt(random.nextInt(3) == 0 ? 3 : 30);
+      int sizes = 1 + random.nextInt(random.nextBoolean() ? 3 : 40);
+      int step = 1 + random.nextInt(4);
+      List<TensorUsageRecord> records =
+          Stream.generate(
+                  () -> {
+                    int first = random.nextInt(tasks) * step;
+                    return new TensorUsageRecord(
+                        random.nextInt(sizes), first, first + random.nextInt(longest));
+                  })
+              .limit(random.nextInt(50))
+              .toList();
+
+      assertEquals(
+          PlainObjects.assign(MemoryStrategy.GREEDY_BY_SIZE, records),
+          MemoryStrategy.GREEDY_BY_SIZE.assignObjects(records),
+          "seed " + seed);
+    }
+  }
+
+  /** So many that a matrix of tensors and objects would not fit a test's heap, or its patience. */
+  @ParameterizedTest
+  @EnumSource(MemoryStrategy.class)
+  void shouldGiveEachAnObjectWhenFiftyThousandLiveAtOnce(MemoryStrategy strategy) {
+    int count = 50_000;
+    Random random = new Random(1);
+    List<TensorUsageRecord> records =
+        Stream.generate(
+                () ->
+                    new TensorUsageRecord(
+                        1 + random.nextInt(1 << 20),
+                        random.nextInt(count),
+                        count + random.nextInt(count)))
+            .limit(count)
+            .toList();
+
+    ObjectsAssignment plan = strategy.assignObjects(records);
+
+    assertEquals(count, plan.objectCount());
+    assertEquals(LowerBounds.loadBytes(records), plan.totalBytes());
+  }
+
   /** All ways to share objects, for few tensors: none is below the bound, nor any plan below it. */
   @Test
   void shouldNotBeatTheBestOfAllPlansWhenTensorsAreFew() {
@@ -350,7 +400,9 @@ class MemoryStrategyTest {
   @Test
   void shouldRefuseWhenThereAreTooManyTensorsForAFlow() {
     List<TensorUsageRecord> records =
-        Collections.nCopies(MinCostFlowStrategy.MAX_TENSORS + 1, new TensorUsageRecord(1, 0, 0));
+        new ArrayList<>(
+            Collections.nCopies(MinCostFlowStrategy.MAX_TENSORS, new TensorUsageRecord(1, 0, 0)));
+    records.add(new TensorUsageRecord(1, 1, 1));
 
     assertEquals(
         "min-cost-flow takes at most 2000 tensors, for its cost grows with their cube; there are"

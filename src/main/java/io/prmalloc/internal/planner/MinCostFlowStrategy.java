@@ -36,11 +36,18 @@ public final class MinCostFlowStrategy implements ObjectsStrategy {
   //
   // n paths, each over up to n²/2 edges in a few rounds. Edge e and its reverse are e and e ^ 1.
 
-  /** More would take minutes, and gigabytes. */
+  // Where all tensors are alive at once there are no edges from left to right, so each tensor gets
+  // an object of its own, and no flow is needed to know that, however many there are.
+
+  /** More would take minutes, and gigabytes, unless all of them are alive at once. */
   public static final int MAX_TENSORS = 2_000;
 
   @Override
   public ObjectsAssignment assign(Lives lives) {
+    Interrupts.check();
+    if (lives.areAllAliveAtOnce()) {
+      return new NaiveStrategy().assign(lives);
+    }
     if (lives.count() > MAX_TENSORS) {
       throw new IllegalArgumentException(
           "min-cost-flow takes at most "

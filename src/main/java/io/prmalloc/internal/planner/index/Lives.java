@@ -114,6 +114,11 @@ public final class Lives {
     return tickCount == 0 ? 0 : alive / tickCount;
   }
 
+  /** Whether there is a task in which all tensors are alive; true if there are none. */
+  public boolean areAllAliveAtOnce() {
+    return Arrays.stream(lastTicks).allMatch(tick -> tick == tickCount - 1);
+  }
+
   /** All tensors, the largest first, ties by number. A new array. */
   public int[] bySizeDescending() {
     return IndexSort.descending(sizes);
