@@ -60,8 +60,9 @@ public enum MemoryStrategy {
   GREEDY_BY_BREADTH,
 
   /**
-   * Objects: largest tensors first, those that nearly touch an object in time before others. O(n²),
-   * and memory for the distance of every tensor of one position to every object.
+   * Objects: largest tensors first, those that nearly touch an object in time before others. O(n
+   * log n), but for tensors that have several equally near objects: these look at all tensors that
+   * were placed as near, O(n²) at worst.
    *
    * <p>Offsets: largest tensors first, each into the smallest gap; see {@link #assignOffsets}.
    */
@@ -72,7 +73,8 @@ public enum MemoryStrategy {
 
   /**
    * Which tensor follows which in an object, as a flow of least cost. O(n³) and more, n² memory, so
-   * it refuses lists of more than {@value MinCostFlowStrategy#MAX_TENSORS} tensors.
+   * it refuses lists of more than {@value MinCostFlowStrategy#MAX_TENSORS} tensors, unless all of
+   * them are alive at once: then each has an object of its own, O(n log n).
    */
   MIN_COST_FLOW;
 

@@ -41,7 +41,6 @@ final class EarlyInitialization {
     "internal.os.Natives",
     "internal.os.OperatingSystem",
     "internal.planner.GreedyByBreadthStrategy",
-    "internal.planner.GreedyBySizeStrategy$DistanceRow",
     "internal.planner.GreedyInOrderStrategy",
     "internal.planner.index.GapIndex$Padding",
     "internal.poolplan.StepPacking",

@@ -1,12 +1,15 @@
 package io.prmalloc.internal.planner;
 
+import io.prmalloc.internal.planner.index.IndexSort;
 import io.prmalloc.internal.planner.index.Lives;
+import io.prmalloc.internal.planner.index.MinimumTree;
 import io.prmalloc.plan.MemoryStrategy;
 import io.prmalloc.plan.ObjectsAssignment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
 
 /**
  * {@link MemoryStrategy#GREEDY_BY_SIZE} for objects: size–distance priority.
@@ -19,57 +22,151 @@ public final class GreedyBySizeStrategy implements ObjectsStrategy {
   // are about as large as each other. Positions are done one after the other, and in each the
   // tensor goes next that lies closest in time to an object, for it leaves the least room unused.
   //
-  // Every tensor keeps its distance to every object, and its best object. Which object is best
-  // among equals depends on history: an object that comes as near as the best later does not
-  // replace it, but when the best is lost the search starts again from object 0. Yet a tensor need
-  // not see all placements, for its distances matter only once its position is reached, and only
-  // the tensors of one position have a row of distances. Each begins with what the placements so
-  // far made of it: its distance to an object is that to the nearest life there. If one object is
-  // nearest, it is the best, whatever the history. If several are, only those placements count that
-  // came as near as that: as soon as there is one the best is among them, until the last of them is
-  // lost. So those few are gone through in their order.
+  // The lives in an object leave gaps in time. A tensor fits an object if it lies in one of its
+  // gaps, and its distance to the object is that to the nearer end of the gap. So no tensor need
+  // know its distance to every object:
   //
-  // With m objects, p tensors a position: n · m · log n steps to begin, n · p to go on.
+  // - Of all gaps that a tensor fits, the nearest one that begins before it is that of the last
+  //   life to end before it whose gap lasts longer than the tensor. The lives lie in a tree by
+  //   their ends, with how long the gap behind each lasts, so it is found in O(log n). So is, the
+  //   other way round, the nearest gap that ends behind it (`Side`).
+  // - Which tensor is next, a heap says. When a position begins, each of its tensors goes into it
+  //   with its distance. Objects that a tensor loses make its distance grow, which shows when it
+  //   comes to the top: then it goes back. Distances shrink only where a tensor of this position
+  //   was placed. So each such place is in the heap, too, with the tensor that waits nearest to it;
+  //   if that is no longer so when it comes to the top, it goes back as well. Places with the same
+  //   end are one, with the longest of their gaps: what fits any of them fits that.
+  //
+  // Which object is best among equally near ones depends on history: an object that comes as near
+  // as the best later does not replace it, but when the best is lost the search starts again from
+  // object 0. So of a tensor that has several, what happened within that distance of it is gone
+  // through in the order it happened, objects that it has lost since included. O(k log k) for k
+  // lives placed within the distance; all else takes O(n log n).
 
   private static final long NEVER = Long.MAX_VALUE;
+  private static final int NONE = -1;
 
-  /** A tensor that went into an object. */
-  private record Placement(int tensor, int object) {}
+  /** Where the next tensor may be: one that waits, or the one nearest to the lives of an end. */
+  private record Candidate(long distance, int tensor, Side side, int end) {}
 
-  /** An object came near to a tensor, or was lost to it: {@link #NEVER}. */
-  private record Change(int time, int object, long distance) {}
+  /** One end of a gap, and all tensors by it; the other way round, time runs backwards. */
+  private static final class Side {
+    private final Lives lives;
+    private final boolean isMirrored;
+    // All tensors, the last to end first, and where each stands there.
+    private final int[] byEnd;
+    private final long[] ends;
+    private final int[] places;
+    // By place, when the gap behind a placed tensor ends, negative: the longest is the minimum.
+    private final MinimumTree gaps;
+    // The tensors of a position by begin, then as they come among equals, and their ends.
+    private int[] waiting = {};
+    private long[] begins = {};
+    private MinimumTree waitingEnds;
+    private final int[] waitingPlaces;
+    // The candidate in the heap, by the first place of its end; others of that end are outdated.
+    private final Candidate[] latest;
 
-  /** The lives in an object, by time; no two overlap. */
-  private static final class ObjectLives {
-    private long[] firsts = new long[4];
-    private long[] lasts = new long[4];
-    // When each came into the object.
-    private int[] times = new int[4];
-    private int count;
-
-    private void add(long first, long last, int time) {
-      if (count == firsts.length) {
-        firsts = Arrays.copyOf(firsts, 2 * count);
-        lasts = Arrays.copyOf(lasts, 2 * count);
-        times = Arrays.copyOf(times, 2 * count);
+    private Side(Lives lives, boolean isMirrored) {
+      this.lives = lives;
+      this.isMirrored = isMirrored;
+      int count = lives.count();
+      long[] byTensor = new long[count];
+      for (int tensor = 0; tensor < count; tensor++) {
+        byTensor[tensor] = end(tensor);
       }
-      int at = behind(last);
-      System.arraycopy(firsts, at, firsts, at + 1, count - at);
-      System.arraycopy(lasts, at, lasts, at + 1, count - at);
-      System.arraycopy(times, at, times, at + 1, count - at);
-      firsts[at] = first;
-      lasts[at] = last;
-      times[at] = time;
-      count++;
+      byEnd = IndexSort.descending(byTensor);
+      ends = new long[count];
+      places = new int[count];
+      for (int place = 0; place < count; place++) {
+        ends[place] = byTensor[byEnd[place]];
+        places[byEnd[place]] = place;
+      }
+      gaps = new MinimumTree(count);
+      waitingEnds = new MinimumTree(0);
+      waitingPlaces = new int[count];
+      latest = new Candidate[count];
     }
 
-    /** The first life that begins behind a task. */
-    private int behind(long task) {
+    private long begin(int tensor) {
+      return isMirrored ? -lives.lastTask(tensor) : lives.firstTask(tensor);
+    }
+
+    private long end(int tensor) {
+      return isMirrored ? -lives.firstTask(tensor) : lives.lastTask(tensor);
+    }
+
+    /** The first place with an end before a task. */
+    private int placeBefore(long task) {
       int from = 0;
-      int to = count;
+      int to = ends.length;
       while (from < to) {
         int middle = (from + to) >>> 1;
-        if (firsts[middle] <= task) {
+        if (ends[middle] < task) {
+          to = middle;
+        } else {
+          from = middle + 1;
+        }
+      }
+      return from;
+    }
+
+    /** The gap behind a placed tensor lasts to another one's begin, or forever. */
+    private void setGap(int tensor, int next) {
+      gaps.set(places[tensor], next == NONE ? -NEVER : -begin(next));
+    }
+
+    /** The nearest gap that a tensor fits, by the place of the life before it. */
+    private int nearest(int tensor) {
+      return nextFrom(placeBefore(begin(tensor)), tensor);
+    }
+
+    /** The same from a place on; {@link #NONE} if there is none. */
+    private int nextFrom(int place, int tensor) {
+      return gaps.firstBelow(place, -end(tensor));
+    }
+
+    /** From the life at a place to a tensor behind it; {@link #NEVER} for {@link #NONE}. */
+    private long distance(int place, int tensor) {
+      return place == NONE ? NEVER : begin(tensor) - ends[place];
+    }
+
+    /**
+     * These tensors wait from now on, and no other.
+     *
+     * @param tensors in the order they have among equals
+     */
+    private void await(int[] tensors) {
+      int[] order = IndexSort.ascending(Arrays.stream(tensors).mapToLong(this::begin).toArray());
+      waiting = new int[order.length];
+      begins = new long[order.length];
+      waitingEnds = new MinimumTree(order.length);
+      for (int i = 0; i < order.length; i++) {
+        waiting[i] = tensors[order[i]];
+        begins[i] = begin(waiting[i]);
+        waitingEnds.set(i, end(waiting[i]));
+        waitingPlaces[waiting[i]] = i;
+      }
+    }
+
+    private void stopWaiting(int tensor) {
+      waitingEnds.set(waitingPlaces[tensor], NEVER);
+    }
+
+    /** The tensor that waits nearest to the lives that end when one does; null if none fits. */
+    private Candidate candidate(long end) {
+      int from = placeBefore(end + 1);
+      long gapEnd = -gaps.minimum(from, placeBefore(end));
+      int found = waitingEnds.firstBelow(firstWaiting(end), gapEnd);
+      return found == NONE ? null : new Candidate(begins[found] - end, waiting[found], this, from);
+    }
+
+    private int firstWaiting(long task) {
+      int from = 0;
+      int to = begins.length;
+      while (from < to) {
+        int middle = (from + to) >>> 1;
+        if (begins[middle] <= task) {
           from = middle + 1;
         } else {
           to = middle;
@@ -77,240 +174,316 @@ public final class GreedyBySizeStrategy implements ObjectsStrategy {
       }
       return from;
     }
-
-    /** To the nearest life, or {@link #NEVER} if one overlaps. */
-    private long distance(long first, long last) {
-      int behind = behind(last);
-      long after = behind < count ? firsts[behind] - last : NEVER;
-      if (behind == 0) {
-        return after;
-      }
-      return lasts[behind - 1] >= first ? NEVER : Math.min(first - lasts[behind - 1], after);
-    }
-
-    /** Adds when the object came as near as a distance, and when it was lost after that. */
-    private void addChanges(long first, long last, long near, int object, List<Change> changes) {
-      int behind = behind(last);
-      int before = behind;
-      while (before > 0 && lasts[before - 1] >= first) {
-        before--;
-      }
-      int begin = before;
-      while (begin > 0 && first - lasts[begin - 1] <= near) {
-        begin--;
-      }
-      int end = behind;
-      while (end < count && firsts[end] - last <= near) {
-        end++;
-      }
-      if (begin == before && end == behind) {
-        return;
-      }
-      int lost = Integer.MAX_VALUE;
-      for (int i = before; i < behind; i++) {
-        lost = Math.min(lost, times[i]);
-      }
-      for (int i = begin; i < end; i++) {
-        if (times[i] < lost) {
-          long distance = i < before ? first - lasts[i] : firsts[i] - last;
-          changes.add(new Change(times[i], object, distance));
-        }
-      }
-      if (lost < Integer.MAX_VALUE) {
-        changes.add(new Change(lost, object, NEVER));
-      }
-    }
   }
 
-  /**
-   * The distance of a tensor to every object, {@link #NEVER} unless set. Where most tensors are
-   * alive at once, most distances are that, and only blocks with others take memory.
-   */
-  private static final class DistanceRow {
-    private static final int BLOCK = 64;
-    private static final long[][] NONE = {};
+  /** What happened within a distance of a tensor, in the order of placing. */
+  private static final class History {
 
-    private long[][] blocks = NONE;
+    private record Near(long distance, int object) {}
 
-    private long get(int object) {
-      int block = object / BLOCK;
-      return block < blocks.length && blocks[block] != null ? blocks[block][object % BLOCK] : NEVER;
+    // By object: whether it is in this history, when it was lost, and how near it is.
+    private final int[] numbers;
+    private final int[] lostTimes;
+    private final long[] distances;
+    private int number;
+    // Time and index in one, for sorting.
+    private long[] keys = new long[16];
+    private int[] objects = new int[16];
+    private long[] changes = new long[16];
+    private int count;
+
+    private History(int tensors) {
+      numbers = new int[tensors];
+      lostTimes = new int[tensors];
+      distances = new long[tensors];
     }
 
-    private void set(int object, long distance) {
-      int block = object / BLOCK;
-      if (block >= blocks.length || blocks[block] == null) {
+    private void clear() {
+      number++;
+      count = 0;
+    }
+
+    private boolean has(int object) {
+      return numbers[object] == number;
+    }
+
+    /**
+     * One more object.
+     *
+     * @param lostTime when it was lost; {@link Integer#MAX_VALUE} if it is not
+     */
+    private void add(int object, int lostTime) {
+      numbers[object] = number;
+      lostTimes[object] = lostTime;
+      distances[object] = NEVER;
+      if (lostTime < Integer.MAX_VALUE) {
+        change(lostTime, object, NEVER);
+      }
+    }
+
+    /** An object came to a distance, if it was not lost before. */
+    private void approach(int time, int object, long distance) {
+      if (time < lostTimes[object]) {
+        change(time, object, distance);
+      }
+    }
+
+    private void change(int time, int object, long distance) {
+      if (count == keys.length) {
+        keys = Arrays.copyOf(keys, 2 * count);
+        objects = Arrays.copyOf(objects, 2 * count);
+        changes = Arrays.copyOf(changes, 2 * count);
+      }
+      keys[count] = (long) time << Integer.SIZE | count;
+      objects[count] = object;
+      changes[count] = distance;
+      count++;
+    }
+
+    /** The best object at the end. */
+    private int best() {
+      Arrays.sort(keys, 0, count);
+      PriorityQueue<Near> present =
+          new PriorityQueue<>(
+              Comparator.comparingLong(Near::distance).thenComparingInt(Near::object));
+      int best = NONE;
+      for (int i = 0; i < count; i++) {
+        int object = objects[(int) keys[i]];
+        long distance = changes[(int) keys[i]];
         if (distance == NEVER) {
-          return;
+          distances[object] = NEVER;
+          if (object == best) {
+            while (!present.isEmpty() && isOutdated(present.peek())) {
+              present.remove();
+            }
+            best = present.isEmpty() ? NONE : present.peek().object;
+          }
+        } else if (distance < distances[object]) {
+          distances[object] = distance;
+          present.add(new Near(distance, object));
+          best = best == NONE || distance < distances[best] ? object : best;
         }
-        if (block >= blocks.length) {
-          blocks = Arrays.copyOf(blocks, Math.max(block + 1, 2 * blocks.length));
-        }
-        blocks[block] = new long[BLOCK];
-        Arrays.fill(blocks[block], NEVER);
       }
-      blocks[block][object % BLOCK] = distance;
+      return best;
+    }
+
+    private boolean isOutdated(Near near) {
+      return distances[near.object] != near.distance;
     }
   }
 
-  /** A tensor that waits, and what it knows of the objects. */
-  private static final class Waiting {
-    private final int tensor;
-    private final DistanceRow distances = new DistanceRow();
-    private int objects;
-    private int bestObject = -1;
-    private long bestDistance = NEVER;
+  /** One plan in the making. */
+  private static final class Run {
+    // By tensor: its object, when it came there, and its neighbours in it.
+    private final int[] objectIds;
+    private final int[] times;
+    private final int[] before;
+    private final int[] after;
+    private int objectCount;
+    private int placed;
+    private final Side early;
+    private final Side late;
+    private final PriorityQueue<Candidate> candidates;
+    private final History history;
 
-    private Waiting(int tensor) {
-      this.tensor = tensor;
+    private Run(Lives lives) {
+      objectIds = new int[lives.count()];
+      Arrays.fill(objectIds, NONE);
+      times = new int[lives.count()];
+      before = new int[lives.count()];
+      after = new int[lives.count()];
+      early = new Side(lives, false);
+      late = new Side(lives, true);
+      Comparator<Candidate> bySize = Comparator.comparingLong(c -> -lives.size(c.tensor));
+      candidates =
+          new PriorityQueue<>(
+              Comparator.comparingLong(Candidate::distance)
+                  .thenComparing(bySize)
+                  .thenComparingInt(Candidate::tensor));
+      history = new History(lives.count());
     }
 
-    /** Learns what all placements so far made of the objects. */
-    private void catchUp(List<ObjectLives> placed, Lives lives) {
-      long first = lives.firstTask(tensor);
-      long last = lives.lastTask(tensor);
-      int nearest = 0;
-      objects = placed.size();
-      for (int object = 0; object < objects; object++) {
-        long distance = placed.get(object).distance(first, last);
-        distances.set(object, distance);
-        if (distance < bestDistance) {
-          bestDistance = distance;
-          bestObject = object;
-          nearest = 0;
+    /** Places the tensors of a position, which come the largest first. */
+    private void place(int[] position) {
+      candidates.clear();
+      early.await(position);
+      late.await(position);
+      for (int tensor : position) {
+        Interrupts.check();
+        addCandidate(ofTensor(tensor));
+      }
+      int largest = 0;
+      for (int i = 0; i < position.length; i++) {
+        Interrupts.check();
+        int tensor = nearest();
+        while (tensor == NONE) {
+          tensor = isPlaced(position[largest]) ? NONE : position[largest];
+          largest++;
         }
-        nearest += distance == bestDistance ? 1 : 0;
-      }
-      if (bestObject >= 0 && nearest > 1) {
-        List<Change> changes = new ArrayList<>();
-        for (int object = 0; object < objects; object++) {
-          placed.get(object).addChanges(first, last, bestDistance, object, changes);
-        }
-        bestObject = bestAfter(changes);
+        place(tensor);
       }
     }
 
-    private int bestAfter(List<Change> changes) {
-      changes.sort(Comparator.comparingInt(Change::time));
-      Waiting replayed = new Waiting(tensor);
-      replayed.objects = objects;
-      changes.forEach(change -> replayed.change(change.object, change.distance));
-      return replayed.bestObject;
+    private boolean isPlaced(int tensor) {
+      return objectIds[tensor] != NONE;
     }
 
-    private void see(Placement placement, Lives lives) {
-      int object = placement.object;
-      boolean isNew = object == objects;
-      if (!isNew && distances.get(object) == NEVER) {
-        return;
-      }
-      if (isNew) {
-        objects++;
-      }
-      change(object, distance(lives, tensor, placement.tensor));
+    private long distance(int tensor) {
+      return Math.min(
+          early.distance(early.nearest(tensor), tensor),
+          late.distance(late.nearest(tensor), tensor));
     }
 
-    /** An object came to a distance that may be its nearest, or is lost. */
-    private void change(int object, long distance) {
-      if (distance == NEVER) {
-        distances.set(object, NEVER);
-        if (bestObject == object) {
-          findBest();
-        }
-        return;
-      }
-      distances.set(object, Math.min(distances.get(object), distance));
-      if (distance < bestDistance) {
-        bestDistance = distance;
-        bestObject = object;
-      }
+    private Candidate ofTensor(int tensor) {
+      long distance = distance(tensor);
+      return distance == NEVER ? null : new Candidate(distance, tensor, null, NONE);
     }
 
-    private void findBest() {
-      bestDistance = NEVER;
-      bestObject = -1;
-      for (int object = 0; object < objects; object++) {
-        long distance = distances.get(object);
-        if (distance < bestDistance) {
-          bestDistance = distance;
-          bestObject = object;
+    private void addCandidate(Candidate candidate) {
+      if (candidate != null) {
+        candidates.add(candidate);
+        if (candidate.side != null) {
+          candidate.side.latest[candidate.end] = candidate;
         }
       }
     }
 
-    private boolean isBefore(Waiting other, Lives lives) {
-      if (bestDistance != other.bestDistance) {
-        return bestDistance < other.bestDistance;
+    /** The tensor that waits nearest to an object; {@link #NONE} if none fits any. */
+    private int nearest() {
+      while (!candidates.isEmpty()) {
+        Candidate first = candidates.element();
+        Candidate now = null;
+        if (first.side == null) {
+          now = isPlaced(first.tensor) ? null : ofTensor(first.tensor);
+        } else if (first.equals(first.side.latest[first.end])) {
+          now = first.side.candidate(first.side.ends[first.end]);
+        }
+        if (first.equals(now)) {
+          // It stays: the same end may have a next one.
+          return first.tensor;
+        }
+        candidates.remove();
+        addCandidate(now);
       }
-      return lives.size(tensor) > lives.size(other.tensor);
+      return NONE;
     }
-  }
 
-  private static long distance(Lives lives, int one, int other) {
-    if (lives.lastTask(one) < lives.firstTask(other)) {
-      return lives.firstTask(other) - lives.lastTask(one);
+    private void place(int tensor) {
+      long distance = distance(tensor);
+      int object = distance == NEVER ? objectCount++ : bestObject(tensor, distance);
+      before[tensor] = NONE;
+      after[tensor] = NONE;
+      if (distance < NEVER) {
+        int neighbour = tied(early, tensor, distance, object, true);
+        if (neighbour != NONE) {
+          before[tensor] = neighbour;
+          after[tensor] = after[neighbour];
+        } else {
+          after[tensor] = tied(late, tensor, distance, object, true);
+          before[tensor] = before[after[tensor]];
+        }
+      }
+      objectIds[tensor] = object;
+      times[tensor] = placed++;
+      early.setGap(tensor, after[tensor]);
+      late.setGap(tensor, before[tensor]);
+      if (before[tensor] != NONE) {
+        after[before[tensor]] = tensor;
+        early.setGap(before[tensor], tensor);
+      }
+      if (after[tensor] != NONE) {
+        before[after[tensor]] = tensor;
+        late.setGap(after[tensor], tensor);
+      }
+      early.stopWaiting(tensor);
+      late.stopWaiting(tensor);
+      addCandidate(early.candidate(early.end(tensor)));
+      addCandidate(late.candidate(late.end(tensor)));
     }
-    if (lives.lastTask(other) < lives.firstTask(one)) {
-      return lives.firstTask(one) - lives.lastTask(other);
+
+    /**
+     * A life at a distance from a tensor with a gap that it fits.
+     *
+     * @param isSame whether it is to be in the object or in another one
+     * @return {@link #NONE} if there is none
+     */
+    private int tied(Side side, int tensor, long distance, int object, boolean isSame) {
+      int place = side.nearest(tensor);
+      while (side.distance(place, tensor) == distance) {
+        int life = side.byEnd[place];
+        if ((objectIds[life] == object) == isSame) {
+          return life;
+        }
+        place = side.nextFrom(place + 1, tensor);
+      }
+      return NONE;
     }
-    return NEVER;
+
+    /** The best of the objects at a distance, which is the least. */
+    private int bestObject(int tensor, long distance) {
+      int some = tied(early, tensor, distance, NONE, false);
+      some = objectIds[some == NONE ? tied(late, tensor, distance, NONE, false) : some];
+      if (tied(early, tensor, distance, some, false) == NONE
+          && tied(late, tensor, distance, some, false) == NONE) {
+        return some;
+      }
+      history.clear();
+      addHistory(early, after, tensor, distance);
+      addHistory(late, before, tensor, distance);
+      return history.best();
+    }
+
+    private void addHistory(Side side, int[] next, int tensor, long distance) {
+      int place = side.placeBefore(side.begin(tensor));
+      for (; place < side.ends.length && side.distance(place, tensor) <= distance; place++) {
+        int life = side.byEnd[place];
+        int object = objectIds[life];
+        if (object != NONE) {
+          if (!history.has(object)) {
+            history.add(object, lostTime(side, next, tensor, life));
+          }
+          history.approach(times[life], object, side.distance(place, tensor));
+        }
+      }
+    }
+
+    /** When the first tensor that lives with this one came into the object of a life before it. */
+    private int lostTime(Side side, int[] next, int tensor, int life) {
+      int first = Integer.MAX_VALUE;
+      int other = next[life];
+      while (other != NONE && side.begin(other) <= side.end(tensor)) {
+        if (side.end(other) >= side.begin(tensor)) {
+          first = Math.min(first, times[other]);
+        }
+        other = next[other];
+      }
+      return first;
+    }
   }
 
   @Override
   public ObjectsAssignment assign(Lives lives) {
-    List<ObjectLives> objects = new ArrayList<>();
-    int[] objectIds = new int[lives.count()];
-    int placed = 0;
-    for (List<Integer> position : positions(lives)) {
-      List<Waiting> waiting = new ArrayList<>(position.size());
-      for (int tensor : position) {
-        Interrupts.check();
-        Waiting newcomer = new Waiting(tensor);
-        newcomer.catchUp(objects, lives);
-        waiting.add(newcomer);
-      }
-      while (!waiting.isEmpty()) {
-        Interrupts.check();
-        Waiting next = takeNext(waiting, lives);
-        if (next.bestDistance == NEVER) {
-          next.bestObject = objects.size();
-          objects.add(new ObjectLives());
-        }
-        Placement placement = new Placement(next.tensor, next.bestObject);
-        objectIds[next.tensor] = next.bestObject;
-        objects
-            .get(next.bestObject)
-            .add(lives.firstTask(next.tensor), lives.lastTask(next.tensor), placed++);
-        waiting.forEach(other -> other.see(placement, lives));
-      }
+    Run run = new Run(lives);
+    for (int[] position : positions(lives)) {
+      run.place(position);
     }
-    return ObjectPool.assignment(lives, objectIds, objects.size());
+    return ObjectPool.assignment(lives, run.objectIds, run.objectCount);
   }
 
-  /**
-   * Takes the first in rank out; those that stay keep their order, which is that of the records.
-   */
-  private static Waiting takeNext(List<Waiting> waiting, Lives lives) {
-    int next = 0;
-    for (int i = 1; i < waiting.size(); i++) {
-      if (waiting.get(i).isBefore(waiting.get(next), lives)) {
-        next = i;
-      }
-    }
-    return waiting.remove(next);
-  }
-
-  /** The tensors of every position that has any, by position; in each by number. */
-  private static List<List<Integer>> positions(Lives lives) {
+  /** The tensors of every position that has any, by position; in each the largest first. */
+  private static List<int[]> positions(Lives lives) {
     long[] maxima = lives.positionalMaxima();
-    List<List<Integer>> positions = new ArrayList<>();
-    for (int i = 0; i < maxima.length; i++) {
-      positions.add(new ArrayList<>());
+    int[] bySize = lives.bySizeDescending();
+    List<int[]> positions = new ArrayList<>();
+    int end;
+    for (int begin = 0; begin < bySize.length; begin = end) {
+      int position = position(maxima, lives.size(bySize[begin]));
+      end = begin + 1;
+      while (end < bySize.length && position(maxima, lives.size(bySize[end])) == position) {
+        end++;
+      }
+      positions.add(Arrays.copyOfRange(bySize, begin, end));
     }
-    for (int tensor = 0; tensor < lives.count(); tensor++) {
-      positions.get(position(maxima, lives.size(tensor))).add(tensor);
-    }
-    positions.removeIf(List::isEmpty);
     return positions;
   }
 
