@@ -3,16 +3,16 @@ package io.prmalloc.internal.planner;
 import java.util.concurrent.CancellationException;
 
 /** Stops a planner whose thread was interrupted. Threading: any thread. */
-final class Interrupts {
+public final class Interrupts {
 
   private Interrupts() {}
 
   /**
-   * To be called once per tensor or so.
+   * To be called once per tensor or so. Threading: any thread.
    *
    * @throws CancellationException if the thread was interrupted
    */
-  static void check() {
+  public static void check() {
     if (Thread.interrupted()) {
       throw new CancellationException("planning was interrupted");
     }

@@ -52,6 +52,42 @@ class HeuristicPlannerTest {
     }
   }
 
+  /** As where many are alive at once. */
+  @Test
+  void shouldPlaceAsTheRuleReadsWhenFreeRectanglesAreUsed() {
+    for (long seed = 0; seed < 6000; seed++) {
+      List<TensorUsageRecord> records = random(new SplittableRandom(seed));
+
+      OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, 1, 0);
+
+      assertArrayEquals(
+          NaivePlacement.offsets(records, PlacementOrder.LIFE.sort(records, 64), true),
+          plan.offsets(),
+          "seed " + seed);
+      assertEquals(0, plan.totalBytes() % 64, "seed " + seed);
+      assertEquals(Optional.empty(), PlanValidator.fault(records, plan), "seed " + seed);
+    }
+  }
+
+  /** So many alive at once that the planner takes rectangles by itself. */
+  @Test
+  void shouldPlaceTheSameWhenManyAreAliveAtOnce() {
+    SplittableRandom random = new SplittableRandom(1);
+    List<TensorUsageRecord> records = new ArrayList<>();
+    for (int i = 0; i < 6000; i++) {
+      int first = random.nextInt(6000);
+      records.add(
+          new TensorUsageRecord(random.nextInt(5000), first, first + random.nextInt(1, 4000)));
+    }
+    OrderPlacer placer = new OrderPlacer(records, true, 64);
+    long total = placer.place(PlacementOrder.LIFE.sort(records, 64), Long.MAX_VALUE);
+
+    OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, 1);
+
+    assertArrayEquals(placer.offsets(), plan.offsets());
+    assertEquals(total, plan.totalBytes());
+  }
+
   /** Two gaps that no task closes, at 64 and 192: the lower one. */
   @Test
   void shouldPreferTheLowestGapWhenNoneHasAnEnd() {

@@ -89,6 +89,23 @@ final class EdgeMap {
     return at == list[0] ? NEVER : lives.firstTick(list[at + 1]);
   }
 
+  /**
+   * The tensor with this edge that lives in a tick, or else the first born after it, or {@link
+   * #NEVER}. There is at least one tensor with this edge.
+   */
+  int tensorFrom(long address, int tick) {
+    int found = tensors[slot(address)];
+    if (found > 0) {
+      return lives.lastTick(found - 1) < tick ? NEVER : found - 1;
+    }
+    int[] list = lists.get(~found);
+    int at = bornUpTo(list, tick);
+    if (at > 0 && lives.lastTick(list[at]) >= tick) {
+      return list[at];
+    }
+    return at == list[0] ? NEVER : list[at + 1];
+  }
+
   /** Whether a tensor with this edge, if there is any, lives in one of the ticks of a life. */
   boolean isEdge(long address, int firstTick, int lastTick) {
     return tensors[slot(address)] != 0 && lastUpTo(address, lastTick) >= firstTick;

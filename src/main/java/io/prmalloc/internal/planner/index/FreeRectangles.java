@@ -56,7 +56,7 @@ public final class FreeRectangles implements OffsetIndex {
   // Where tensors end, and where they begin.
   private final EdgeMap floors;
   private final EdgeMap roofs;
-  private final RectangleTree.Touching touching = this::touches;
+  private final RectangleTree.Tightness tightness;
   private long cuts = FREE_CUTS;
 
   private final List<FreeRectangle> touched = new ArrayList<>();
@@ -69,8 +69,20 @@ public final class FreeRectangles implements OffsetIndex {
    * @param least the smallest size that will be asked for, from 1
    */
   public FreeRectangles(Lives lives, long least) {
+    this(lives, least, false);
+  }
+
+  /**
+   * Nothing is placed.
+   *
+   * @param least the smallest size that will be asked for, from 1
+   * @param isByTask whether a gap is as tight as it is in the task of the life in which it is the
+   *     tightest, and not as in all of them together: the rule of {@code HeuristicPlanner}
+   */
+  public FreeRectangles(Lives lives, long least, boolean isByTask) {
     this.lives = lives;
     this.least = least;
+    tightness = isByTask ? this::tightnessByTask : this::tightness;
     byTime = new RectangleTree(lives.tickCount(), RectangleTree.Order.TIME);
     byPlace = new RectangleTree(lives.tickCount(), RectangleTree.Order.PLACE);
     floors = new EdgeMap(lives);
@@ -80,7 +92,7 @@ public final class FreeRectangles implements OffsetIndex {
 
   @Override
   public long find(int tensor, long size) {
-    return byTime.bestFit(lives.firstTick(tensor), lives.lastTick(tensor), size, touching);
+    return byTime.bestFit(lives.firstTick(tensor), lives.lastTick(tensor), size, tightness);
   }
 
   @Override
@@ -194,6 +206,36 @@ public final class FreeRectangles implements OffsetIndex {
         kept = rectangle;
       }
     }
+  }
+
+  private long tightness(long start, long end, int first, int last) {
+    if (!touches(start, end, first, last)) {
+      return RectangleTree.Tightness.NO_GAP;
+    }
+    return end == GapCursor.FOREVER ? end : end - start;
+  }
+
+  /**
+   * The least that is free, in one tick of a life, above a tensor that ends at {@code start}: as
+   * high as the rectangle is, unless what lies above it lives in other ticks.
+   */
+  private long tightnessByTask(long start, long end, int first, int last) {
+    long height = tightness(start, end, first, last);
+    if (start == 0 || height == RectangleTree.Tightness.NO_GAP || height == GapCursor.FOREVER) {
+      return height;
+    }
+    long least = GapCursor.FOREVER;
+    int below = floors.tensorFrom(start, first);
+    while (below != EdgeMap.NEVER && lives.firstTick(below) <= last && least > height) {
+      int from = Math.max(first, lives.firstTick(below));
+      int to = Math.min(last, lives.lastTick(below));
+      least =
+          roofs.isEdge(end, from, to)
+              ? height
+              : Math.min(least, byPlace.heightFrom(start, from, to));
+      below = floors.tensorFrom(start, lives.lastTick(below) + 1);
+    }
+    return least;
   }
 
   /** Whether tensors alive in a span of ticks touch floor and roof. */

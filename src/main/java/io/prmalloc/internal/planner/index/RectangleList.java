@@ -54,6 +54,14 @@ final class RectangleList {
     return Math.max(high(words[WORDS * i + 3]), high(words[WORDS * i + 4]));
   }
 
+  /** Whether it is alive with all of a life that may touch floor and roof. */
+  boolean mayBeGap(int i, int firstTick, int lastTick) {
+    return first(i) <= firstTick
+        && last(i) >= lastTick
+        && latestFirst(i) >= firstTick
+        && earliestLast(i) <= lastTick;
+  }
+
   FreeRectangle get(int i) {
     long floor = words[WORDS * i + 3];
     long roof = words[WORDS * i + 4];

@@ -30,16 +30,20 @@ final class RectangleTree {
     PLACE
   }
 
-  /** Says whether a rectangle is a gap of a life. */
+  /** Says how tight a rectangle is as a gap of a life. */
   @FunctionalInterface
-  interface Touching {
+  interface Tightness {
+
+    /** Of what is no gap of the life. */
+    long NO_GAP = -1;
 
     /**
-     * Whether floor and roof are touched by tensors alive between two ticks.
+     * How tight it is for a life between two ticks: its height or more, or {@link #NO_GAP} if no
+     * tensors alive then touch floor and roof.
      *
      * <p>Threading: as the tree.
      */
-    boolean touches(long start, long end, int first, int last);
+    long of(long start, long end, int first, int last);
   }
 
   private static final int LEAF_SIZE = 48;
@@ -62,7 +66,7 @@ final class RectangleTree {
   private final long[] cellTo = new long[AXES];
 
   // The search.
-  private Touching touching;
+  private Tightness tightness;
   private int first;
   private int last;
   private long size;
@@ -241,18 +245,18 @@ final class RectangleTree {
   }
 
   /**
-   * The start of the rectangle of the least height, not below a size, that is a gap of a life; of
+   * The start of the tightest rectangle, of a height not below a size, that is a gap of a life; of
    * equals the lowest. There is one.
    *
    * @param from the first tick of the life
    * @param to its last tick
    */
-  long bestFit(int from, int to, long leastHeight, Touching gaps) {
+  long bestFit(int from, int to, long leastHeight, Tightness gaps) {
     leastAsked = Math.min(leastAsked, leastHeight);
     first = from;
     last = to;
     size = leastHeight;
-    touching = gaps;
+    tightness = gaps;
     bestHeight = Long.MAX_VALUE;
     bestStart = Long.MAX_VALUE;
     search(root);
@@ -278,17 +282,44 @@ final class RectangleTree {
     RectangleList list = node.rectangles;
     for (int i = 0; i < list.size(); i++) {
       long height = list.height(i);
-      if (height >= size
-          && (height < bestHeight || (height == bestHeight && list.start(i) < bestStart))
-          && list.first(i) <= first
-          && list.last(i) >= last
-          && list.latestFirst(i) >= first
-          && list.earliestLast(i) <= last
-          && touching.touches(list.start(i), list.end(i), first, last)) {
-        bestHeight = height;
-        bestStart = list.start(i);
+      if (height >= size && isBetter(height, list.start(i)) && list.mayBeGap(i, first, last)) {
+        long tight = tightness.of(list.start(i), list.end(i), first, last);
+        if (tight != Tightness.NO_GAP && isBetter(tight, list.start(i))) {
+          bestHeight = tight;
+          bestStart = list.start(i);
+        }
       }
     }
+  }
+
+  private boolean isBetter(long height, long start) {
+    return height < bestHeight || (height == bestHeight && start < bestStart);
+  }
+
+  /**
+   * How high the highest rectangle is that begins at an address and is alive with all of a life; 0
+   * if there is none.
+   */
+  long heightFrom(long address, int from, int to) {
+    return heightFrom(root, address, from, to);
+  }
+
+  private static long heightFrom(RectangleNode node, long address, int from, int to) {
+    if (!node.mayTouch(from, to, address, address) || !node.mayHoldLife(from, to)) {
+      return 0;
+    }
+    if (!node.isLeaf()) {
+      return Math.max(
+          heightFrom(node.left, address, from, to), heightFrom(node.right, address, from, to));
+    }
+    long highest = 0;
+    RectangleList list = node.rectangles;
+    for (int i = 0; i < list.size(); i++) {
+      if (list.start(i) == address && list.mayBeGap(i, from, to)) {
+        highest = Math.max(highest, list.height(i));
+      }
+    }
+    return highest;
   }
 
   /** Counts what was passed over and has room for the size. */

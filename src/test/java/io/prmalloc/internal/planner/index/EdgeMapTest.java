@@ -8,6 +8,7 @@ import io.prmalloc.plan.TensorUsageRecord;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -63,6 +64,13 @@ class EdgeMapTest {
       if (!sharing.isEmpty()) {
         assertEquals(last, map.lastUpTo(address, tick), what);
         assertEquals(first, map.firstFrom(address, tick), what);
+        assertEquals(
+            sharing.stream()
+                .filter(i -> lives.lastTick(i) >= asked)
+                .min(Comparator.comparingInt(lives::firstTick))
+                .orElse(EdgeMap.NEVER),
+            map.tensorFrom(address, tick),
+            what);
       }
       assertEquals(last >= 0, map.isEdge(address, 0, tick), what);
     }
