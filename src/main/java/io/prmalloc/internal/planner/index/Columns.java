@@ -11,8 +11,8 @@ final class Columns {
 
   // With d tensors alive at a time and c columns in a life, a tensor costs some 3c operations on
   // lists and some 2d / c steps over parts of columns. An operation costs some fifty steps, so
-  // c = sqrt(d / 75) is about best; fewer than four leave too many lives without a whole column.
-  private static final double LEAST_PER_LIFE = 4;
+  // c = sqrt(d / 75) is about best. Fewer than one would make columns longer than lives.
+  private static final double LEAST_PER_LIFE = 1;
   private static final double ALIVE_PER_COLUMN = 75;
 
   private final int[] columnOfTick;

@@ -11,9 +11,10 @@ public final class GapIndex implements OffsetIndex {
   // Time is cut into columns with about equally many births and deaths in each. Over the columns
   // lies a binary tree. Every node knows what is free in all its columns at once (`freeIn`): that
   // is what a life that spans the node whole may use of it, and it is a sorted list of spans.
-  // Placing a tensor takes its span out of every node that has a column of its life: about twice as
-  // many nodes as columns. Asking for a life takes the O(log columns) nodes it is made of and looks
-  // for what is free in all of them.
+  // Placing a tensor takes its span out of every node that has a column of its life and that some
+  // life is made of: about twice as many nodes as columns. Wider nodes than the longest life spans
+  // are never asked, and have no list. Asking for a life takes the O(log columns) nodes it is made
+  // of and looks for what is free in all of them.
   //
   // The two columns in which a life begins and ends it fills in part only. For them there are two
   // more things: what is free of tensors that span the column whole (`freeOfWhole`), a list as
@@ -67,6 +68,9 @@ public final class GapIndex implements OffsetIndex {
   private final Padding padding;
   private final Columns columns;
   private final GapList[] freeIn;
+  // The nodes that some life is made of, and the widest of them, which has the least number.
+  private final boolean[] isAsked;
+  private int leastAsked;
   private final GapList[] freeOfWhole;
   private final PartialList[] partial;
 
@@ -75,6 +79,7 @@ public final class GapIndex implements OffsetIndex {
     new PartialList.Cursor(), new PartialList.Cursor()
   };
   private final GapCursor[] cursors = new GapCursor[MAX_CURSORS + 2];
+  private final int[] nodes = new int[MAX_CURSORS];
   private int listCursorCount;
   private int cursorCount;
 
@@ -107,6 +112,28 @@ public final class GapIndex implements OffsetIndex {
     for (int i = 0; i < MAX_CURSORS; i++) {
       listCursors[i] = new GapList.Cursor();
     }
+    isAsked = new boolean[2 * leaves];
+    leastAsked = 2 * leaves;
+    for (int tensor = 0; tensor < lives.count(); tensor++) {
+      int first = lives.firstTick(tensor);
+      int last = lives.lastTick(tensor);
+      int nodeCount = findNodes(wholeFrom(first, last), wholeTo(first, last));
+      for (int i = 0; i < nodeCount; i++) {
+        isAsked[nodes[i]] = true;
+        leastAsked = Math.min(leastAsked, nodes[i]);
+      }
+    }
+  }
+
+  /** The first column of a life that it spans whole, if there is any. */
+  private int wholeFrom(int first, int last) {
+    int from = columns.of(first);
+    return columns.isWhole(from, first, last) ? from : from + 1;
+  }
+
+  private int wholeTo(int first, int last) {
+    int to = columns.of(last);
+    return columns.isWhole(to, first, last) ? to : to - 1;
   }
 
   @Override
@@ -124,9 +151,11 @@ public final class GapIndex implements OffsetIndex {
     int to = columns.of(last);
     listCursorCount = 0;
     cursorCount = 0;
-    int wholeFrom = columns.isWhole(from, first, last) ? from : from + 1;
-    int wholeTo = columns.isWhole(to, first, last) ? to : to - 1;
-    addNodes(wholeFrom, wholeTo);
+    int wholeFrom = wholeFrom(first, last);
+    int wholeTo = wholeTo(first, last);
+    for (int i = findNodes(wholeFrom, wholeTo) - 1; i >= 0; i--) {
+      addList(freeIn[nodes[i]]);
+    }
     if (wholeFrom > from) {
       addPart(from, 0, first, last);
     }
@@ -137,26 +166,26 @@ public final class GapIndex implements OffsetIndex {
   }
 
   /**
-   * The nodes that whole columns are made of; climbing from both ends meets the narrow ones first.
+   * Writes the nodes that whole columns are made of to {@link #nodes}, the narrow ones first:
+   * climbing from both ends meets these first.
+   *
+   * @return how many there are; none if {@code from} is behind {@code to}
    */
-  private void addNodes(int from, int to) {
+  private int findNodes(int from, int to) {
     int left = from + leaves;
     int right = to + leaves + 1;
+    int found = 0;
     while (left < right) {
       if ((left & 1) == 1) {
-        addList(freeIn[left++]);
+        nodes[found++] = left++;
       }
       if ((right & 1) == 1) {
-        addList(freeIn[--right]);
+        nodes[found++] = --right;
       }
       left >>= 1;
       right >>= 1;
     }
-    for (int i = 0, j = cursorCount - 1; i < j; i++, j--) {
-      GapCursor narrow = cursors[i];
-      cursors[i] = cursors[j];
-      cursors[j] = narrow;
-    }
+    return found;
   }
 
   private void addPart(int column, int side, int first, int last) {
@@ -228,12 +257,16 @@ public final class GapIndex implements OffsetIndex {
         partial[column].add(first, last, offset, end);
       }
     }
-    for (int left = from + leaves, right = to + leaves; left >= 1; left >>= 1, right >>= 1) {
+    for (int left = from + leaves, right = to + leaves;
+        right >= leastAsked;
+        left >>= 1, right >>= 1) {
       for (int node = left; node <= right; node++) {
-        if (freeIn[node] == null) {
-          freeIn[node] = new GapList(least);
+        if (isAsked[node]) {
+          if (freeIn[node] == null) {
+            freeIn[node] = new GapList(least);
+          }
+          freeIn[node].occupy(offset, end);
         }
-        freeIn[node].occupy(offset, end);
       }
     }
   }
