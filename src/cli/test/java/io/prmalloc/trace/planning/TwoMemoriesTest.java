@@ -2,6 +2,7 @@ package io.prmalloc.trace.planning;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
@@ -95,6 +96,9 @@ class TwoMemoriesTest {
     IllegalStateException over =
         assertThrows(IllegalStateException.class, () -> TwoMemories.plan(MANY, MEMORIES, options));
 
-    assertEquals("many: the plan of slow did not end within 0.2 s", over.getMessage());
+    // Of which memory depends on how many tensors were chosen for the first one by then.
+    assertTrue(
+        over.getMessage().matches("many: the plan of (fast|slow) did not end within 0\\.2 s"),
+        over.getMessage());
   }
 }
