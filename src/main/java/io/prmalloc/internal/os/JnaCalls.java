@@ -7,7 +7,6 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
@@ -74,10 +73,6 @@ final class JnaCalls implements NativeCalls {
 
     static native int munmap(long address, long length);
 
-    static native int mkstemp(byte[] template);
-
-    static native int unlink(byte[] path);
-
     static native int ftruncate(int file, long length);
 
     static native int close(int file);
@@ -115,8 +110,9 @@ final class JnaCalls implements NativeCalls {
     static native int malloc_trim(long keepBytes);
   }
 
-  /** Of its own, because glibc lacks it before 2.27. */
+  /** Of its own, because glibc lacks it before 2.27, which inference engines need anyway. */
   private static final class MemoryFiles {
+    static final byte[] NAME = {'p', 'r', 'm', 'a', 'l', 'l', 'o', 'c', 0};
     static final boolean AVAILABLE = bind();
 
     private MemoryFiles() {}
@@ -131,10 +127,6 @@ final class JnaCalls implements NativeCalls {
     }
 
     static native int memfd_create(byte[] name, int flags);
-  }
-
-  private static byte[] cString(String text) {
-    return (text + '\0').getBytes(StandardCharsets.UTF_8);
   }
 
   private final long usageAddress;
@@ -172,31 +164,19 @@ final class JnaCalls implements NativeCalls {
 
   @Override
   public int memoryFile(long lengthBytes) {
-    int file =
-        MemoryFiles.AVAILABLE ? MemoryFiles.memfd_create(cString("prmalloc"), MFD_CLOEXEC) : -1;
-    return withLength(file < 0 ? temporaryFile() : file, lengthBytes);
-  }
-
-  /** As {@link #memoryFile}, of no length; it goes when it is closed, for its name is gone. */
-  static int temporaryFile() {
-    byte[] path = cString(System.getProperty("java.io.tmpdir", "/tmp") + "/prmalloc-XXXXXX");
-    int file = Libc.mkstemp(path);
+    if (!MemoryFiles.AVAILABLE) {
+      return -ENOSYS;
+    }
+    int file = MemoryFiles.memfd_create(MemoryFiles.NAME, MFD_CLOEXEC);
     if (file < 0) {
       return -Native.getLastError();
     }
-    Libc.unlink(path);
-    return file;
-  }
-
-  static int withLength(int file, long lengthBytes) {
-    int error = file < 0 ? -file : error(Libc.ftruncate(file, lengthBytes));
-    if (error == 0) {
-      return file;
-    }
-    if (file >= 0) {
+    int error = error(Libc.ftruncate(file, lengthBytes));
+    if (error != 0) {
       Libc.close(file);
+      return -error;
     }
-    return -error;
+    return file;
   }
 
   @Override

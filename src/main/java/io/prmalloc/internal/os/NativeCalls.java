@@ -86,10 +86,10 @@ public interface NativeCalls extends MallocCalls {
   long reserve(long lengthBytes);
 
   /**
-   * Opens a file in memory that has no name, or where the kernel or the C library knows none, one
-   * of the directory of temporary files. It takes memory page by page as it is written.
+   * Opens a file in memory that has no name. It takes memory page by page as it is written.
    *
-   * @return its descriptor, to be closed, or a negated error number
+   * @return its descriptor, to be closed, or a negated error number; that of {@link #ENOSYS} where
+   *     the kernel or the C library knows no such files
    * @throws UnsupportedOperationException if native calls are out of reach
    */
   int memoryFile(long lengthBytes);

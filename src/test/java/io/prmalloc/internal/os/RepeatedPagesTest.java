@@ -99,16 +99,7 @@ class RepeatedPagesTest {
   }
 
   @Test
-  void shouldMapATemporaryFileWhereTheKernelHasNoFilesInMemory() {
-    int file = JnaCalls.withLength(JnaCalls.temporaryFile(), 1 << 20);
-    assertTrue(file >= 0, () -> calls.errorText(-file));
-    long address = calls.reserve(2 << 20);
-    assertEquals(0, calls.mapFile(file, address, 1 << 20));
-    assertEquals(0, calls.mapFile(file, address + (1 << 20), 1 << 20));
-    assertEquals(0, calls.closeFile(file));
-    put(address, 7);
-    assertEquals(7, get(address + (1 << 20)));
-    assertEquals(0, calls.munmap(address, 2 << 20));
-    assertEquals(-9, JnaCalls.withLength(-9, 1));
+  void shouldKeepNoFileWhenTheKernelRefusesItsLength() {
+    assertEquals(-NativeCalls.EINVAL, Natives.calls().memoryFile(-1));
   }
 }
