@@ -1,5 +1,6 @@
 package io.prmalloc;
 
+import io.prmalloc.internal.block.Failures;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -37,13 +38,8 @@ public final class RefusingSource extends SubAllocatorWrapper {
   @Override
   public void free(MemoryRegion region) {
     if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-      RefusingSource.<RuntimeException>sneak(reason.get());
+      Failures.throwIfAny(reason.get());
     }
     wrapped().free(region);
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-  private static <T extends Throwable> void sneak(Throwable failure) throws T {
-    throw (T) failure;
   }
 }

@@ -16,6 +16,7 @@ import io.prmalloc.OutOfNativeMemoryException.Limit;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.contract.PooledPoolTest;
+import io.prmalloc.internal.block.Failures;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -85,11 +86,6 @@ class TypedAllocationTest {
     public void write(Allocator allocator, ByteBuffer memory, int offset, Integer value) {
       memory.putInt(offset, value);
     }
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // what is thrown is not checked
-  private static <T extends Throwable> void sneak(Throwable any) throws T {
-    throw (T) any;
   }
 
   /** What typed memory must do, whatever it comes from. */
@@ -167,7 +163,7 @@ class TypedAllocationTest {
             public void destroy(Allocator of, ByteBuffer memory, int offset) {
               super.destroy(of, memory, offset);
               if (offset == 0) {
-                TypedAllocationTest.<RuntimeException>sneak(new IOException("of the test"));
+                Failures.throwIfAny(new IOException("of the test"));
               }
             }
           };

@@ -1,6 +1,7 @@
 package io.prmalloc.fault;
 
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.RegionWrapper;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 
@@ -22,51 +23,49 @@ final class SuppliedSource extends SubAllocatorWrapper {
 
   @Override
   public void free(MemoryRegion region) {
-    wrapped().free(((Supplied) region).inner);
+    wrapped().free(((Supplied) region).wrapped());
   }
 
-  private static final class Supplied extends MemoryRegion {
-    private final MemoryRegion inner;
+  private static final class Supplied extends RegionWrapper {
 
     Supplied(MemoryRegion inner) {
-      super(inner.buffer(), inner.sizeBytes());
-      this.inner = inner;
+      super(inner);
     }
 
     @Override
     public long usableBytes() {
       InjectionPoints.userCode();
-      return inner.usableBytes();
+      return super.usableBytes();
     }
 
     @Override
     public long address() {
       InjectionPoints.userCode();
-      return inner.address();
+      return super.address();
     }
 
     @Override
     public long discard(long offset, long bytes) {
       InjectionPoints.userCode();
-      return inner.discard(offset, bytes);
+      return super.discard(offset, bytes);
     }
 
     @Override
     public boolean populate() {
       InjectionPoints.userCode();
-      return inner.populate();
+      return super.populate();
     }
 
     @Override
     public void free() {
       InjectionPoints.userCode();
-      inner.free();
+      super.free();
     }
 
     @Override
     public boolean isFreed() {
       InjectionPoints.userCode();
-      return inner.isFreed();
+      return super.isFreed();
     }
   }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.MemoryRegion;
+import io.prmalloc.RegionWrapper;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.pool.Threads;
@@ -116,33 +117,13 @@ class AddressDirectoryTest {
     MemoryRegion region = source.alloc(4096, 4096);
     TestSpan span =
         new TestSpan(
-            new MemoryRegion(region.buffer(), region.sizeBytes()) {
+            new RegionWrapper(region) {
               @Override
               public long address() {
                 if (silent[0]) {
                   throw new IllegalStateException("of the test");
                 }
-                return region.address();
-              }
-
-              @Override
-              public long discard(long offset, long bytes) {
-                return region.discard(offset, bytes);
-              }
-
-              @Override
-              public boolean populate() {
-                return region.populate();
-              }
-
-              @Override
-              public void free() {
-                source.free(region);
-              }
-
-              @Override
-              public boolean isFreed() {
-                return region.isFreed();
+                return super.address();
               }
             });
     directory.add(newSpan(4096));

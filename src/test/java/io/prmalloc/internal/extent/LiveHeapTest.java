@@ -12,6 +12,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
+import io.prmalloc.RegionWrapper;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorWrapper;
 import io.prmalloc.internal.block.AddressDirectory;
@@ -461,41 +462,6 @@ class LiveHeapTest {
     heap.retire();
   }
 
-  /** A region of another sub-allocator. */
-  private static class WrappedRegion extends MemoryRegion {
-    final MemoryRegion region;
-
-    WrappedRegion(MemoryRegion region) {
-      super(region.buffer(), region.sizeBytes());
-      this.region = region;
-    }
-
-    @Override
-    public long address() {
-      return region.address();
-    }
-
-    @Override
-    public long discard(long offset, long bytes) {
-      return region.discard(offset, bytes);
-    }
-
-    @Override
-    public boolean populate() {
-      return region.populate();
-    }
-
-    @Override
-    public void free() {
-      region.free();
-    }
-
-    @Override
-    public boolean isFreed() {
-      return region.isFreed();
-    }
-  }
-
   private static class WrappingSource extends SubAllocatorWrapper {
     private final UnaryOperator<MemoryRegion> wrapper;
 
@@ -511,12 +477,12 @@ class LiveHeapTest {
 
     @Override
     public void free(MemoryRegion region) {
-      super.free(((WrappedRegion) region).region);
+      super.free(((RegionWrapper) region).wrapped());
     }
   }
 
   /** Tells its address once, and then cannot for once. */
-  private static final class ShyRegion extends WrappedRegion {
+  private static final class ShyRegion extends RegionWrapper {
     private int asked;
 
     ShyRegion(MemoryRegion region) {
@@ -542,7 +508,7 @@ class LiveHeapTest {
             new WrappingSource(
                 inner,
                 region ->
-                    new WrappedRegion(region) {
+                    new RegionWrapper(region) {
                       @Override
                       public long discard(long offset, long bytes) {
                         whenPurged.getAndSet(() -> {}).run();

@@ -17,6 +17,7 @@ import io.prmalloc.OutOfNativeMemoryException;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.SubAllocatorContractTest;
+import io.prmalloc.internal.block.Failures;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,20 +76,16 @@ class VisitedSubAllocatorTest extends SubAllocatorContractTest {
   void shouldFreeTheRegionWhenAVisitorThrowsACheckedException() {
     SubAllocator source =
         SubAllocator.direct()
-            .withVisitors(0, RegionVisitor.onFree((region, index, bytes) -> sneak()), visitor("a"));
+            .withVisitors(
+                0, RegionVisitor.onFree((region, index, bytes) -> throwChecked()), visitor("a"));
     MemoryRegion region = source.alloc(64, 100);
     assertThrows(IOException.class, () -> source.free(region));
     assertTrue(region.isFreed());
     assertEquals(0, source.bytesReserved());
   }
 
-  private static void sneak() {
-    VisitedSubAllocatorTest.<RuntimeException>sneak(new IOException("of the test"));
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // what is thrown is not checked
-  private static <T extends Throwable> void sneak(Throwable any) throws T {
-    throw (T) any;
+  private static void throwChecked() {
+    Failures.throwIfAny(new IOException("of the test"));
   }
 
   @Test
