@@ -101,6 +101,9 @@ public final class HeuristicPlanner {
    */
   private static Optional<long[]> placeByRectangles(
       List<TensorUsageRecord> records, int[] order, long granularity, double manyAlive) {
+    if (records.size() < manyAlive) {
+      return Optional.empty();
+    }
     long sum = 0;
     long least = Long.MAX_VALUE;
     for (TensorUsageRecord record : records) {
