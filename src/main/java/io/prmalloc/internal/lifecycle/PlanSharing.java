@@ -41,8 +41,7 @@ public final class PlanSharing {
   // the whole work again: a store that lost its plans in a restart gets them again.
   //
   // A plan that needs too much heap to be read is refused before it is read, since a JVM may be
-  // told
-  // to end when its heap is exhausted. Nothing is published in its place: it may serve others.
+  // told to end when its heap is exhausted. Nothing is published in its place: it may serve others.
   //
   // A refused plan is not read again before it changes. A value that is not a plan is replaced by
   // the first plan that the pool has: the key has the version of the format, so no other replica

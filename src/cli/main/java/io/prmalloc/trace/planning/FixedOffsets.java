@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is known of tensors in one memory before they are planned.
+ * Whether the fixed offsets of tensors can be kept, which shows before they are planned.
  *
  * <p>Threading: stateless.
  */

@@ -105,13 +105,13 @@ public final class TwoMemories {
     checkNames(tensors, memories);
     Planning.checkFixed(tensors, options.alignment());
     try {
-      return chosen(tensors, memories, options);
+      return chooseAndPlan(tensors, memories, options);
     } catch (IllegalArgumentException tooLarge) {
       throw new IllegalArgumentException(tensors.name() + ": " + tooLarge.getMessage(), tooLarge);
     }
   }
 
-  private static TwoMemories chosen(
+  private static TwoMemories chooseAndPlan(
       TensorLifetimes tensors, List<Memory> memories, PlanOptions options)
       throws InterruptedException {
     List<Integer> fast = choose(tensors, memories.get(0), options);

@@ -25,8 +25,7 @@ public final class GapIndex implements OffsetIndex {
   //                   [---------------][---------------]      freeIn, by heap order
   //                   [------][-------][------][-------]
   //       columns     |   |   |   |   |   |   |   |   |
-  //        a life               ======================        two nodes, and the parts of two
-  // columns
+  //        a life               ======================        2 nodes, parts of 2 columns
   //
   // Free in all: a cursor on each list; one that has no room where the others stand moves on, and
   // the place moves with it (as a leapfrog join does). Lists hand out only spans with room enough,

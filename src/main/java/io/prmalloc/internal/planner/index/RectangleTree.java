@@ -70,7 +70,7 @@ final class RectangleTree {
   private int first;
   private int last;
   private long size;
-  private long bestHeight;
+  private long tightest;
   private long bestStart;
 
   /**
@@ -257,7 +257,7 @@ final class RectangleTree {
     last = to;
     size = leastHeight;
     tightness = gaps;
-    bestHeight = Long.MAX_VALUE;
+    tightest = Long.MAX_VALUE;
     bestStart = Long.MAX_VALUE;
     search(root);
     return bestStart;
@@ -270,7 +270,7 @@ final class RectangleTree {
     if (node.isStale(size)) {
       refresh(node);
     }
-    if (!node.mayBeat(bestHeight, bestStart)) {
+    if (!node.mayBeat(tightest, bestStart)) {
       return;
     }
     if (!node.isLeaf()) {
@@ -285,7 +285,7 @@ final class RectangleTree {
       if (height >= size && isBetter(height, list.start(i)) && list.mayBeGap(i, first, last)) {
         long tight = tightness.of(list.start(i), list.end(i), first, last);
         if (tight != Tightness.NO_GAP && isBetter(tight, list.start(i))) {
-          bestHeight = tight;
+          tightest = tight;
           bestStart = list.start(i);
         }
       }
@@ -293,7 +293,7 @@ final class RectangleTree {
   }
 
   private boolean isBetter(long height, long start) {
-    return height < bestHeight || (height == bestHeight && start < bestStart);
+    return height < tightest || (height == tightest && start < bestStart);
   }
 
   /**
