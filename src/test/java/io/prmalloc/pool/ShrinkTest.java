@@ -175,6 +175,7 @@ class ShrinkTest {
     for (WeakReference<Thread> thread : ended) {
       for (int i = 0; i < 50 && !thread.refersTo(null); i++) {
         System.gc();
+        Thread.sleep(10);
       }
       assertTrue(thread.refersTo(null), "a thread that ended is still referred to");
     }
