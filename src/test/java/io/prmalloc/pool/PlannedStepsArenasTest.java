@@ -14,6 +14,7 @@ import io.prmalloc.lifetime.ScopedMemoryCollector;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -118,6 +119,87 @@ class PlannedStepsArenasTest {
     assertEquals(ARENA_BYTES, pool.trimSteps(Duration.ZERO));
     pool.trimHeap();
     assertEquals(0, source.bytesReserved());
+  }
+
+  /** A step of one model: four tensors are there together. */
+  private void wideStep(int firstBytes) {
+    try (ScopedMemoryCollector step = pool.collect()) {
+      step.allocate(firstBytes).close();
+      Allocation[] together = new Allocation[4];
+      Arrays.setAll(together, i -> step.allocate(BYTES));
+      Arrays.stream(together).forEach(Allocation::close);
+    }
+  }
+
+  /** A step of another model: one tensor that is larger than those. */
+  private void narrowStep(int firstBytes) {
+    try (ScopedMemoryCollector step = pool.collect()) {
+      step.allocate(firstBytes).close();
+      step.allocate(4 * BYTES).close();
+    }
+  }
+
+  @Test
+  void shouldServeOneModelWhileAnotherIsLearnt() {
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    open(tasks::add);
+    for (int step = 0; step < KeyedSteps.REPEATS; step++) {
+      wideStep(BYTES);
+      narrowStep(2 * BYTES);
+    }
+    Runnable first = tasks.remove();
+    first.run();
+    assertEquals(1, pool.stepStats().plans());
+    for (int step = 1; step <= 2 * KeyedSteps.MAX_LEARNING_STEPS; step++) {
+      wideStep(BYTES);
+      narrowStep(2 * BYTES);
+      assertEquals(step, pool.stepStats().plannedSteps());
+    }
+    runAll(tasks);
+    assertEquals(2, pool.stepStats().plans());
+    long before = pool.stepStats().plannedSteps();
+    wideStep(BYTES);
+    narrowStep(2 * BYTES);
+    assertEquals(before + 2, pool.stepStats().plannedSteps());
+    assertEquals(0, pool.stepStats().departedSteps());
+  }
+
+  @Test
+  void shouldLearnAModelWhoseStepsBeginLikeThoseOfAnother() {
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    open(tasks::add);
+    wideStep(BYTES);
+    narrowStep(BYTES);
+    wideStep(BYTES);
+    wideStep(BYTES);
+    runAll(tasks);
+    assertEquals(1, pool.stepStats().plans());
+    // The first one departs, so it is not learnt.
+    for (int step = 0; step < KeyedSteps.REPEATS; step++) {
+      narrowStep(BYTES);
+      wideStep(BYTES);
+    }
+    assertEquals(1, pool.stepStats().departedSteps());
+    assertEquals(1, pool.stepStats().plannedSteps());
+    runAll(tasks);
+    assertEquals(2, pool.stepStats().plans());
+  }
+
+  @Test
+  void shouldEndLearningWhenTheOtherModelStaysAway() {
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    open(tasks::add);
+    wideStep(BYTES);
+    narrowStep(2 * BYTES);
+    wideStep(BYTES);
+    wideStep(BYTES);
+    runAll(tasks);
+    for (int step = 0; step < 2; step++) {
+      wideStep(BYTES);
+    }
+    // A first size that is not known tells whether it is learnt or served from the plan there is.
+    wideStep(BYTES / 2);
+    assertEquals(3, pool.stepStats().plannedSteps());
   }
 
   @Test

@@ -24,7 +24,9 @@ public final class KeyedSteps implements Retirable {
 
   // LEARNING   each step writes down its requests and is served by blocks of its own. It is added
   //            to the structure that is the same apart from the sizes (see StepSequence), or
-  //            becomes a structure of its own. A structure that REPEATS steps had is planned.
+  //            becomes a structure of its own. A structure that REPEATS steps had is planned. From
+  //            then on it serves the steps with the size of its first request, unless one of them
+  //            departs: then another structure begins with that size, which must be learnt too.
   //            Learning ends when there are more plans than when it began, and as many steps in a
   //            row as structures were seen meanwhile had a structure that REPEATS steps had. So two
   //            models that take turns are both learnt. After MAX_LEARNING_STEPS it ends in vain.
@@ -44,7 +46,7 @@ public final class KeyedSteps implements Retirable {
   // learn anew. When there is a plan, such a kind is like any other.
   //
   // The structure of a step is predicted from the size of its first request: it is that of the last
-  // step with the same size that was served as planned, or else that of the latest step.
+  // step with the same size that was learnt or served as planned, or else that of the latest step.
 
   /** So many steps of a structure are learnt before it is planned. */
   public static final int REPEATS = 3;
@@ -89,8 +91,8 @@ public final class KeyedSteps implements Retirable {
   /** Whether a step was leased since the last search for one to forget. */
   private volatile boolean used = true;
 
-  // The structures that followed first sizes. Without a lock: a guess that is wrong costs a
-  // departure.
+  // The structures that followed first sizes; null for a size that several begin with, of which one
+  // is still learnt. Without a lock: a guess that is wrong costs a departure.
   private final long[] guessedBytes = new long[GUESSES];
   private final StepSequence[] guesses = new StepSequence[GUESSES];
   private StepSequence latest;
@@ -145,7 +147,12 @@ public final class KeyedSteps implements Retirable {
     if (!used) {
       used = true;
     }
-    StepSequence chosen = phase == Phase.PLANNED ? choose(bytes) : null;
+    StepSequence chosen =
+        switch (phase) {
+          case PLANNED -> choose(bytes);
+          case LEARNING -> guess(bytes);
+          case SHARED -> null;
+        };
     StepMemory arena = chosen == null ? null : chosen.lease(bytes);
     if (arena != null) {
       return arena;
@@ -180,8 +187,8 @@ public final class KeyedSteps implements Retirable {
     if (known.length == 1) {
       return known[0];
     }
-    StepSequence guess = guesses[guessOf(bytes)];
-    if (guess != null && guessedBytes[guessOf(bytes)] == bytes && guess.isPlanned()) {
+    StepSequence guess = guess(bytes);
+    if (guess != null) {
       return guess;
     }
     StepSequence last = latest;
@@ -190,7 +197,14 @@ public final class KeyedSteps implements Retirable {
         : Arrays.stream(known).filter(StepSequence::isPlanned).findFirst().orElse(null);
   }
 
-  private static int guessOf(long bytes) {
+  /** The planned structure that followed this first size, or null. */
+  private StepSequence guess(long bytes) {
+    int slot = slotOf(bytes);
+    StepSequence guess = guesses[slot];
+    return guess != null && guessedBytes[slot] == bytes && guess.isPlanned() ? guess : null;
+  }
+
+  private static int slotOf(long bytes) {
     return (int) ((bytes * SPREAD) >>> (Long.SIZE - Integer.numberOfTrailingZeros(GUESSES)));
   }
 
@@ -198,8 +212,10 @@ public final class KeyedSteps implements Retirable {
   void remember(long bytes, StepSequence sequence) {
     if (sequences.length > 1) {
       latest = sequence;
-      guessedBytes[guessOf(bytes)] = bytes;
-      guesses[guessOf(bytes)] = sequence;
+      int slot = slotOf(bytes);
+      boolean several = guesses[slot] == null && guessedBytes[slot] == bytes;
+      guesses[slot] = several && phase == Phase.LEARNING ? null : sequence;
+      guessedBytes[slot] = bytes;
     }
   }
 
@@ -307,6 +323,7 @@ public final class KeyedSteps implements Retirable {
     repeats = repeated ? repeats + 1 : 0;
     if (sequence != null) {
       seen.add(sequence);
+      remember(step.sizeBytes(0), sequence);
     }
     settled = sequence != null && sequence.count() >= REPEATS ? settled + 1 : 0;
     return sequence;
@@ -420,6 +437,13 @@ public final class KeyedSteps implements Retirable {
       remember(bytes, other);
       return;
     }
+    if (phase == Phase.LEARNING) {
+      learningSteps++;
+      settled = 0;
+      guesses[slotOf(bytes)] = null;
+      guessedBytes[slotOf(bytes)] = bytes;
+      return;
+    }
     waited++;
     outcomes = (outcomes << 1) | 1;
     if (phase == Phase.PLANNED && Integer.bitCount(outcomes) >= DEPARTURES && waited >= wait) {
@@ -428,11 +452,20 @@ public final class KeyedSteps implements Retirable {
     }
   }
 
-  /** A step was of a structure that is known. */
-  void known() {
-    if (outcomes != 0) {
+  /** A step that was served from a plan was of a structure that is known. */
+  void known(StepSequence sequence) {
+    if (phase == Phase.LEARNING) {
+      noteServed(sequence);
+      endLearning();
+    } else if (outcomes != 0) {
       noteKnown();
     }
+  }
+
+  private synchronized void noteServed(StepSequence sequence) {
+    learningSteps++;
+    settled++;
+    seen.add(sequence);
   }
 
   private synchronized void noteKnown() {

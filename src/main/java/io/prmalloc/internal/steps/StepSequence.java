@@ -649,7 +649,7 @@ public final class StepSequence implements Retirable {
       departed(arena, step);
     } else {
       kind.remember(arena.firstBytes(), this);
-      kind.known();
+      kind.known(this);
     }
     if (isSweepDue) {
       sweepLater();
@@ -667,7 +667,7 @@ public final class StepSequence implements Retirable {
       return;
     }
     if (growthBy(step) <= SAME) {
-      kind.known();
+      kind.known(this);
       takeIn(step);
       planIfWanted();
     } else {
