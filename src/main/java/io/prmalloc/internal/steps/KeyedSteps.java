@@ -147,12 +147,13 @@ public final class KeyedSteps implements Retirable {
     if (!used) {
       used = true;
     }
-    StepSequence chosen =
-        switch (phase) {
-          case PLANNED -> choose(bytes);
-          case LEARNING -> guess(bytes);
-          case SHARED -> null;
-        };
+    Phase now = phase;
+    StepSequence chosen = null;
+    if (now == Phase.PLANNED) {
+      chosen = choose(bytes);
+    } else if (now == Phase.LEARNING) {
+      chosen = guess(bytes);
+    }
     StepMemory arena = chosen == null ? null : chosen.lease(bytes);
     if (arena != null) {
       return arena;
