@@ -130,17 +130,21 @@ public enum MemoryStrategy {
    * <p>Threading: any thread.
    *
    * @param records the tensors, in any order
-   * @param graph which tensor may follow which, by places in {@code records}
+   * @param followers the graph: for each tensor the tensors that may follow it, ascending, by their
+   *     places in {@code records}
    * @throws IllegalArgumentException if this is not {@link #GREEDY_IN_ORDER}, the only strategy for
-   *     which a reallocation graph is defined; if the graph is for another number of tensors; if
-   *     the sizes together pass 2^63 − 1
+   *     which a reallocation graph is defined; if the graph is for another number of tensors; if it
+   *     names a tensor that is not there, or a list does not ascend; if the sizes together pass
+   *     2^63 − 1
    * @throws java.util.concurrent.CancellationException if the thread is interrupted
    */
-  public ObjectsAssignment assignObjects(List<TensorUsageRecord> records, ReallocationGraph graph) {
+  public ObjectsAssignment assignObjects(
+      List<TensorUsageRecord> records, List<List<Integer>> followers) {
     if (this != GREEDY_IN_ORDER) {
       throw new IllegalArgumentException(
           label() + " is not defined with a reallocation graph; greedy-in-order is");
     }
+    ReallocationGraph graph = new ReallocationGraph(followers);
     graph.checkTensorCount(records.size());
     ConstrainedProblem.refuse(records, label());
     Lives lives = new Lives(records);

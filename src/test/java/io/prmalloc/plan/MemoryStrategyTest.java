@@ -255,10 +255,9 @@ class MemoryStrategyTest {
   void shouldHonourTheGraphWhenReallocating() {
     List<TensorUsageRecord> records = Records.of(10, 0, 0, 10, 1, 1, 10, 2, 2, 10, 3, 3);
     // 0 may be followed by 3 only, 1 by 2 and 3.
-    ReallocationGraph graph =
-        new ReallocationGraph(List.of(List.of(3), List.of(2, 3), List.of(), List.of()));
+    List<List<Integer>> followers = List.of(List.of(3), List.of(2, 3), List.of(), List.of());
 
-    ObjectsAssignment plan = MemoryStrategy.GREEDY_IN_ORDER.assignObjects(records, graph);
+    ObjectsAssignment plan = MemoryStrategy.GREEDY_IN_ORDER.assignObjects(records, followers);
 
     assertEquals(ObjectsAssignment.of(new int[] {0, 1, 1, 0}, new long[] {10, 10}), plan);
   }
@@ -275,13 +274,14 @@ class MemoryStrategyTest {
         followers.add(
             IntStream.range(0, count).filter(j -> random.nextInt(3) == 0).boxed().toList());
       }
-      ReallocationGraph graph = new ReallocationGraph(followers);
 
-      ObjectsAssignment plan = MemoryStrategy.GREEDY_IN_ORDER.assignObjects(records, graph);
+      ObjectsAssignment plan = MemoryStrategy.GREEDY_IN_ORDER.assignObjects(records, followers);
 
       assertEquals(Optional.empty(), PlanValidator.fault(records, plan), "seed " + seed);
       assertEquals(
-          PlainObjects.greedyInOrder(records, graph), plan, "seed " + seed + ": " + records);
+          PlainObjects.greedyInOrder(records, new ReallocationGraph(followers)),
+          plan,
+          "seed " + seed + ": " + records);
     }
   }
 
@@ -289,14 +289,15 @@ class MemoryStrategyTest {
   @EnumSource(MemoryStrategy.class)
   void shouldTakeTheGraphOnlyWhenItIsDefined(MemoryStrategy strategy) {
     List<TensorUsageRecord> records = Records.of(1, 0, 0);
-    ReallocationGraph graph = new ReallocationGraph(List.of(List.of()));
+    List<List<Integer>> followers = List.of(List.of());
     if (strategy == MemoryStrategy.GREEDY_IN_ORDER) {
-      assertEquals(1, strategy.assignObjects(records, graph).objectCount());
+      assertEquals(1, strategy.assignObjects(records, followers).objectCount());
       return;
     }
 
     IllegalArgumentException e =
-        assertThrows(IllegalArgumentException.class, () -> strategy.assignObjects(records, graph));
+        assertThrows(
+            IllegalArgumentException.class, () -> strategy.assignObjects(records, followers));
 
     assertEquals(
         strategy.label() + " is not defined with a reallocation graph; greedy-in-order is",
@@ -305,17 +306,22 @@ class MemoryStrategyTest {
 
   @Test
   void shouldRefuseWhenAGraphCannotBe() {
+    List<TensorUsageRecord> records = Records.of(1, 0, 0, 1, 1, 1);
     assertEquals(
         "tensor 2 may follow tensor 0, but there are 2",
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new ReallocationGraph(List.of(List.of(2), List.of())))
+                () ->
+                    MemoryStrategy.GREEDY_IN_ORDER.assignObjects(
+                        records, List.of(List.of(2), List.of())))
             .getMessage());
     assertEquals(
         "the tensors that may follow tensor 1 do not ascend at 0",
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new ReallocationGraph(List.of(List.of(), List.of(1, 0))))
+                () ->
+                    MemoryStrategy.GREEDY_IN_ORDER.assignObjects(
+                        records, List.of(List.of(), List.of(1, 0))))
             .getMessage());
     assertEquals(
         "the reallocation graph is for 2 tensors, but there are 1",
@@ -323,7 +329,7 @@ class MemoryStrategyTest {
                 IllegalArgumentException.class,
                 () ->
                     MemoryStrategy.GREEDY_IN_ORDER.assignObjects(
-                        Records.of(1, 0, 0), new ReallocationGraph(List.of(List.of(), List.of()))))
+                        Records.of(1, 0, 0), List.of(List.of(), List.of())))
             .getMessage());
   }
 
