@@ -48,8 +48,14 @@ public final class MemoryPlannerFactory {
     return shared;
   }
 
-  /** {@link BackgroundExecutor#BackgroundExecutor(String)}. Threading: any thread. */
-  public static BackgroundExecutor newPlannerExecutor() {
+  /**
+   * What runs the work of a planner by default: tasks run one after the other on a daemon thread,
+   * which ends when it has been idle for a second. An exception of a task is logged, and the next
+   * task runs.
+   *
+   * <p>Threading: any thread.
+   */
+  public static Executor newPlannerExecutor() {
     return new BackgroundExecutor("prmalloc-planner");
   }
 }
