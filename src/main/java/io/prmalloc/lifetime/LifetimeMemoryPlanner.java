@@ -1,9 +1,11 @@
 package io.prmalloc.lifetime;
 
 import io.prmalloc.internal.block.SafeLog;
+import io.prmalloc.internal.block.StepSource;
 import io.prmalloc.internal.jfr.FlightEvents;
 import io.prmalloc.internal.jfr.FlightEvents.PlanKind;
 import io.prmalloc.internal.lifecycle.PlanListener;
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -22,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /** The planner that learns; see {@link MemoryPlanner}. */
-final class LifetimeMemoryPlanner extends MemoryPlanner {
+final class LifetimeMemoryPlanner extends MemoryPlanner implements PlannerBinding {
 
   // There are two locks, never held together:
   //
@@ -207,7 +209,12 @@ final class LifetimeMemoryPlanner extends MemoryPlanner {
   }
 
   @Override
-  public void bind(PlanListener bound) {
+  public void bind(PlanListener bound, StepSource steps) {
+    listen(bound);
+    setSource(steps);
+  }
+
+  private void listen(PlanListener bound) {
     LifetimePlan ready;
     int of;
     statistics.lock();

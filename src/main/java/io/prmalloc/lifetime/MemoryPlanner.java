@@ -1,7 +1,6 @@
 package io.prmalloc.lifetime;
 
 import io.prmalloc.internal.block.StepSource;
-import io.prmalloc.internal.lifecycle.PlanListener;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -10,9 +9,9 @@ import java.util.function.Supplier;
  *
  * <p>A server wraps each step in {@code try (ScopedMemoryCollector step = planner.collect())}. The
  * allocator that the planner belongs to reports every planned allocation and release. When the plan
- * is ready, its {@link PlanListener} is told. An exception ends one attempt: the planner logs it,
- * reports it with {@link #failures} and {@link #lastFailure}, and learns anew, after a wait that is
- * twice as long each time.
+ * is ready, the allocator is told. An exception ends one attempt: the planner logs it, reports it
+ * with {@link #failures} and {@link #lastFailure}, and learns anew, after a wait that is twice as
+ * long each time.
  *
  * <p>Modelled on DeepRec's {@code MemoryPlannerBase}. Made by {@link MemoryPlannerFactory}.
  *
@@ -81,9 +80,13 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     return new ScopedMemoryCollector(this, key);
   }
 
-  /** The allocator that is bound, or null. */
+  /** The allocator that serves the steps, or null. */
   final StepSource source() {
     return source;
+  }
+
+  final void setSource(StepSource steps) {
+    source = steps;
   }
 
   /**
@@ -135,20 +138,6 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
   abstract OpenStep openStep();
 
   /**
-   * Binds the allocator that serves the steps of this planner.
-   *
-   * <p>Threading: any thread; before the first step.
-   *
-   * @param listener as in {@link #bind(PlanListener)}
-   * @param steps serves what steps ask for
-   * @throws IllegalStateException if a listener is bound already
-   */
-  public final void bind(PlanListener listener, StepSource steps) {
-    bind(listener);
-    source = steps;
-  }
-
-  /**
    * Reports an allocation that is to be planned, one of more than {@link
    * LifetimePolicy#SMALL_BYTES}.
    *
@@ -178,16 +167,6 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
    *     not seen
    */
   public abstract void trackFailure(Tracked tracked);
-
-  /**
-   * Binds the allocator that gets the plan. Planner and allocator belong to each other: a second
-   * one is refused.
-   *
-   * <p>Threading: any thread.
-   *
-   * @throws IllegalStateException if a listener is bound already
-   */
-  public abstract void bind(PlanListener listener);
 
   /**
    * Ends the collecting without a plan: the allocator has one already. Nothing is told to the

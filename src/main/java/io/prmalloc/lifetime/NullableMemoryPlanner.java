@@ -1,6 +1,8 @@
 package io.prmalloc.lifetime;
 
+import io.prmalloc.internal.block.StepSource;
 import io.prmalloc.internal.lifecycle.PlanListener;
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import java.util.Optional;
 
 /**
@@ -10,7 +12,7 @@ import java.util.Optional;
  *
  * <p>Threading: stateless.
  */
-final class NullableMemoryPlanner extends MemoryPlanner {
+final class NullableMemoryPlanner extends MemoryPlanner implements PlannerBinding {
 
   NullableMemoryPlanner() {}
 
@@ -38,7 +40,9 @@ final class NullableMemoryPlanner extends MemoryPlanner {
    * last.
    */
   @Override
-  public void bind(PlanListener listener) {}
+  public void bind(PlanListener listener, StepSource steps) {
+    setSource(steps);
+  }
 
   /** {@inheritDoc} Here: does nothing. */
   @Override

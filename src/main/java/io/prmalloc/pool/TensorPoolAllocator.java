@@ -22,6 +22,7 @@ import io.prmalloc.internal.freelist.PooledBlock;
 import io.prmalloc.internal.lifecycle.BackgroundExecutor;
 import io.prmalloc.internal.lifecycle.CgroupCheck;
 import io.prmalloc.internal.lifecycle.DrainingPlans;
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import io.prmalloc.internal.lifecycle.PoolTrim;
 import io.prmalloc.internal.lifecycle.Replanner;
 import io.prmalloc.internal.lifecycle.SwitchOverMemory;
@@ -207,7 +208,7 @@ public final class TensorPoolAllocator implements Allocator {
   /** A pool that cannot begin has no user, so it keeps nothing. */
   private void begin(TensorPoolBuilder builder) {
     try {
-      planner.bind(switchOver::first, steps);
+      PlannerBinding.bind(planner, switchOver::first, steps);
       watch.detectLeaks(builder.leakDetection(), builder.leakListener());
       builder
           .kept()

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,7 @@ class DormantPlannerTest {
   @Test
   void shouldWakeUpAndPlanWhenThereIsSomethingToPlan() {
     List<LifetimePlan> plans = new ArrayList<>();
-    planner.bind(plans::add);
+    PlannerBinding.bind(planner, plans::add, null);
     for (int i = 0; i < 1000; i++) {
       isCollectedNext();
     }

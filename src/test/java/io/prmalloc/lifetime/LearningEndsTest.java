@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.internal.lifecycle.PlanListener;
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import java.util.ArrayDeque;
@@ -59,7 +60,8 @@ class LearningEndsTest {
 
   private MemoryPlanner planner(PlannerSettings settings, Executor executor) {
     MemoryPlanner planner = new LifetimeMemoryPlanner(settings, executor, this::clock);
-    planner.bind(
+    PlannerBinding.bind(
+        planner,
         new PlanListener() {
           @Override
           public boolean onPlan(LifetimePlan plan) {
@@ -74,7 +76,8 @@ class LearningEndsTest {
           public void onFailure(String reason) {
             reasons.add(reason);
           }
-        });
+        },
+        null);
     return planner;
   }
 
@@ -364,7 +367,7 @@ class LearningEndsTest {
     }
     assertEquals(Phase.CHOOSING, planner.phase(), "no plan serves yet");
     open[0] = false;
-    planner.bind(plans::add);
+    PlannerBinding.bind(planner, plans::add, null);
     assertEquals(Phase.GAVE_UP, planner.phase());
     assertTrue(planner.lastFailure().orElseThrow().contains("shut down"));
   }

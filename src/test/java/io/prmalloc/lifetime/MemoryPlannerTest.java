@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import io.prmalloc.lifetime.MemoryPlanner.Phase;
 import io.prmalloc.lifetime.MemoryPlanner.Tracked;
 import io.prmalloc.pool.Threads;
@@ -40,7 +41,7 @@ class MemoryPlannerTest {
 
   private MemoryPlanner planner(PlannerSettings settings, Executor executor) {
     MemoryPlanner planner = MemoryPlannerFactory.create(settings, executor);
-    planner.bind(plans::add);
+    PlannerBinding.bind(planner, plans::add, null);
     return planner;
   }
 
@@ -454,7 +455,9 @@ class MemoryPlannerTest {
   void shouldRefuseASecondAllocatorWhenBound() {
     MemoryPlanner planner = planner(FROM_THE_START);
     String message =
-        assertThrows(IllegalStateException.class, () -> planner.bind(plans::add)).getMessage();
+        assertThrows(
+                IllegalStateException.class, () -> PlannerBinding.bind(planner, plans::add, null))
+            .getMessage();
     assertEquals("this planner belongs to an allocator already", message);
   }
 
@@ -464,7 +467,7 @@ class MemoryPlannerTest {
         MemoryPlannerFactory.create(FROM_THE_START.withMaxSteps(0), Runnable::run);
     step(planner, 50 * KIB);
     assertEquals(Phase.CHOOSING, planner.phase(), "no plan serves yet");
-    planner.bind(plans::add);
+    PlannerBinding.bind(planner, plans::add, null);
     assertEquals(Phase.DONE, planner.phase());
     assertEquals(List.of(List.of(50L * KIB)), sizesByStep());
   }
@@ -473,7 +476,7 @@ class MemoryPlannerTest {
   void shouldDoNothingWhenThePlannerIsNullable() {
     MemoryPlanner planner = planner(FROM_THE_START.withEnabled(false));
     assertTrue(planner instanceof NullableMemoryPlanner);
-    planner.bind(plans::add);
+    PlannerBinding.bind(planner, plans::add, null);
     for (int number = 0; number < 300; number++) {
       step(planner, 50 * KIB);
     }

@@ -3,6 +3,7 @@ package io.prmalloc.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.prmalloc.SharedData;
+import io.prmalloc.internal.lifecycle.PlannerBinding;
 import io.prmalloc.lifetime.LifetimePlan;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.lifetime.MemoryPlanner;
@@ -88,7 +89,7 @@ public final class Steps {
   public static LifetimePlan learn(List<List<Event>> steps) {
     List<LifetimePlan> plans = new ArrayList<>();
     MemoryPlanner planner = planner(steps.size());
-    planner.bind(plans::add);
+    PlannerBinding.bind(planner, plans::add, null);
     show(planner, steps);
     assertEquals(1, plans.size());
     return plans.get(0);

@@ -184,7 +184,8 @@ public final class Replanner {
   private void observe(long shrinkFrom) {
     MemoryPlanner planner = MemoryPlannerFactory.create(settings, executor);
     ReplanObserver observer = new ReplanObserver(planner, headerBytes);
-    planner.bind(
+    PlannerBinding.bind(
+        planner,
         new PlanListener() {
           @Override
           public boolean onPlan(LifetimePlan plan) {
@@ -197,7 +198,8 @@ public final class Replanner {
             watch.detach(observer);
             fail(reason, shrinkFrom > 0);
           }
-        });
+        },
+        null);
     lifecycle.lock();
     try {
       watch.attachIfOpen(observer);

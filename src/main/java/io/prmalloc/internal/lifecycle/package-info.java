@@ -4,7 +4,8 @@
  * <p>Read in this order:
  *
  * <ol>
- *   <li>{@code PlanListener}: is called when the planner has a plan.
+ *   <li>{@code PlannerBinding} and {@code PlanListener}: how a planner gets its allocator, which is
+ *       called when there is a plan.
  *   <li>{@code SwitchOverMemory}: how the switch-over keeps its peak of memory low. {@code
  *       CgroupCheck} warns where a pool cannot fit into its control group.
  *   <li>{@code Replanner} with {@code ReplanSettings} and {@code ReplanObserver}: when statistics
