@@ -1,6 +1,7 @@
 package io.prmalloc;
 
 import io.prmalloc.internal.block.Block;
+import io.prmalloc.internal.block.Handles;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -27,15 +28,23 @@ public final class Allocation implements AutoCloseable {
   // A long takes no more room here, and the JIT keeps the size that the user gave, and no second.
   private final long sizeBytes;
 
-  /**
-   * For the library's own blocks: the handle of a use that has begun.
-   *
-   * <p>Threading: the thread that began the use.
-   *
-   * @param stamp of the use
-   * @param sizeBytes how many bytes the user asked for, from 0
-   */
-  public Allocation(Block block, long stamp, long sizeBytes) {
+  static {
+    Handles.provide(new OfAllocations());
+  }
+
+  private static final class OfAllocations extends Handles {
+    @Override
+    protected Allocation handle(Block block, long stamp, long sizeBytes) {
+      return new Allocation(block, stamp, sizeBytes);
+    }
+
+    @Override
+    protected Block block(Allocation allocation) {
+      return allocation.block;
+    }
+  }
+
+  private Allocation(Block block, long stamp, long sizeBytes) {
     this.block = block;
     this.stamp = stamp;
     this.sizeBytes = sizeBytes;
@@ -107,11 +116,6 @@ public final class Allocation implements AutoCloseable {
   @Override
   public void close() {
     block.close(stamp, sizeBytes);
-  }
-
-  /** The block behind, for the library's handles around this one. Threading: any thread. */
-  public Block block() {
-    return block;
   }
 
   /** Bytes set aside for this allocation. */

@@ -6,10 +6,15 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTag;
@@ -18,6 +23,8 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -74,6 +81,61 @@ class ArchitectureTest {
         .map(JavaClass::getPackageName)
         .filter(name -> name.startsWith(INTERNAL))
         .forEach(name -> assertTrue(ROOMS.contains(name.substring(INTERNAL.length())), name));
+  }
+
+  /** A user's module cannot name what is inside, so nothing that it can see may. */
+  @ArchTest
+  static void shouldNameNothingInsideWhenUsersSeeIt(JavaClasses classes) {
+    Set<String> leaks = new TreeSet<>();
+    for (JavaClass owner : classes) {
+      if (isSeen(owner)) {
+        namedBy(owner)
+            .filter(named -> named.getPackageName().startsWith(INTERNAL))
+            .forEach(named -> leaks.add(owner.getName() + " names " + named.getName()));
+      }
+    }
+    assertEquals(Set.of(), leaks);
+  }
+
+  private static boolean isSeen(JavaClass type) {
+    return !type.getPackageName().startsWith(INTERNAL)
+        && isPublicOrProtected(type.getModifiers())
+        && type.getEnclosingClass().map(ArchitectureTest::isSeen).orElse(true);
+  }
+
+  private static boolean isPublicOrProtected(Set<JavaModifier> modifiers) {
+    return modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
+  }
+
+  /** The types in the header of a class, and in the declarations of the members that users see. */
+  private static Stream<JavaClass> namedBy(JavaClass owner) {
+    Stream<JavaType> header =
+        Stream.of(
+                owner.getSuperclass().stream(),
+                owner.getInterfaces().stream(),
+                owner.getTypeParameters().stream())
+            .flatMap(types -> types);
+    Stream<JavaType> fields =
+        owner.getFields().stream()
+            .filter(field -> isPublicOrProtected(field.getModifiers()))
+            .map(JavaField::getType);
+    Stream<JavaType> units =
+        owner.getCodeUnits().stream()
+            .filter(unit -> isPublicOrProtected(unit.getModifiers()))
+            .flatMap(ArchitectureTest::namedBy);
+    return Stream.of(header, fields, units)
+        .flatMap(types -> types)
+        .flatMap(type -> type.getAllInvolvedRawTypes().stream())
+        .map(JavaClass::getBaseComponentType);
+  }
+
+  private static Stream<JavaType> namedBy(JavaCodeUnit unit) {
+    return Stream.of(
+            Stream.of(unit.getReturnType()),
+            unit.getParameterTypes().stream(),
+            unit.getTypeParameters().stream(),
+            unit.getExceptionTypes().stream())
+        .flatMap(types -> types);
   }
 
   /** Its threads outlive us, and the context that they were made in keeps our class loader. */

@@ -96,12 +96,16 @@ public abstract class Block extends CacheLinePadding {
   private static final VarHandle UNSAFE_VIEW;
   private static final VarHandle UNSAFE_VIEW_STAMP;
 
+  /** A constant, so that the JIT inlines its methods. */
+  static final Handles HANDLES;
+
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       STATE = lookup.findVarHandle(Block.class, "state", long.class);
       UNSAFE_VIEW_STAMP = lookup.findVarHandle(Block.class, "unsafeViewStamp", long.class);
       UNSAFE_VIEW = lookup.findVarHandle(Block.class, "unsafeView", UnsafeBuffer.class);
+      HANDLES = Handles.initialize(lookup);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -751,7 +755,7 @@ public abstract class Block extends CacheLinePadding {
     // paths join, one of which makes a call; the JIT then keeps it on the stack and not in a
     // register.
     try {
-      return new Allocation(this, state, bytes);
+      return HANDLES.handle(this, state, bytes);
     } catch (Throwable noHeap) {
       abandonAfter(noHeap, bytes);
       throw noHeap;

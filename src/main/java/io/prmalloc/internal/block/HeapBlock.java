@@ -77,7 +77,7 @@ public final class HeapBlock extends Block {
    * @param ticket any object of the owner's, the inner handle included
    */
   public static Allocation around(Allocation inner, Owner owner, Object ticket) {
-    return new HeapBlock(inner.block(), owner, ticket).open(inner.sizeBytes());
+    return new HeapBlock(HANDLES.block(inner), owner, ticket).open(inner.sizeBytes());
   }
 
   /**

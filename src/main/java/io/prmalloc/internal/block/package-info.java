@@ -7,7 +7,7 @@
  * <ol>
  *   <li>{@code Block}: its state word says whether it is free and which use it is in, and a handle
  *       is a block and the stamp of one use. {@code CacheLinePadding} lies in front of its fields.
- *       {@code HeapBlock} is a block outside of any plan.
+ *       {@code Handles} makes handles of it. {@code HeapBlock} is a block outside of any plan.
  *   <li>{@code StepMemory}: the memory of one step, whose blocks one thread owns for a time. {@code
  *       StepSource} is the allocator behind it.
  *   <li>{@code HeaderDescriptor}: the header in front of a raw address.
