@@ -147,18 +147,15 @@ public final class TrackingAllocator extends AllocatorWrapper {
     if (address == 0) {
       return 0;
     }
-    boolean counted = false;
     try {
       long allocated = sizeBehind(address);
       synchronized (lock) {
         count(rawAddresses, address, bytes, allocated);
       }
-      counted = true;
       return address;
-    } finally {
-      if (!counted) {
-        wrapped().deallocateRaw(address);
-      }
+    } catch (Throwable e) {
+      wrapped().deallocateRaw(address);
+      throw e;
     }
   }
 

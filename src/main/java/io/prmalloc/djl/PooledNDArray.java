@@ -62,20 +62,17 @@ public final class PooledNDArray implements AutoCloseable {
     checkEngine(manager, type);
     Allocation taken = memory.allocate(sizeBytes(shape, type));
     NDArray array = null;
-    PooledNDArray made = null;
     try {
       array = manager.create(taken.byteBuffer(), shape, type);
-      PooledNDArray candidate = new PooledNDArray(manager, array, taken);
-      manager.attachInternal(candidate.id, candidate);
-      made = candidate;
+      PooledNDArray made = new PooledNDArray(manager, array, taken);
+      manager.attachInternal(made.id, made);
       return made;
-    } finally {
-      if (made == null) {
-        if (array != null) {
-          array.close();
-        }
-        taken.close();
+    } catch (Throwable e) {
+      if (array != null) {
+        array.close();
       }
+      taken.close();
+      throw e;
     }
   }
 

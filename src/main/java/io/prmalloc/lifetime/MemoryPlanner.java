@@ -109,22 +109,18 @@ public abstract sealed class MemoryPlanner permits LifetimeMemoryPlanner, Nullab
     if (watcher == null) {
       return step;
     }
-    OpenStep watched = null;
     try {
       Runnable closed = watcher.get();
-      watched =
-          () -> {
-            try {
-              closed.run();
-            } finally {
-              end(step);
-            }
-          };
-      return watched;
-    } finally {
-      if (watched == null) {
-        end(step);
-      }
+      return () -> {
+        try {
+          closed.run();
+        } finally {
+          end(step);
+        }
+      };
+    } catch (Throwable e) {
+      end(step);
+      throw e;
     }
   }
 

@@ -429,15 +429,12 @@ final class AllocationByteBuf extends AbstractReferenceCountedByteBuf {
   public ByteBuf copy(int index, int length) {
     checkIndex(index, length);
     ByteBuf made = allocator.directBuffer(length, maxCapacity());
-    ByteBuf unused = made;
     try {
       made.writeBytes(this, index, length);
-      unused = null;
       return made;
-    } finally {
-      if (unused != null) {
-        unused.release();
-      }
+    } catch (Throwable e) {
+      made.release();
+      throw e;
     }
   }
 

@@ -190,16 +190,12 @@ final class SlowPath {
   }
 
   private Block told(Block block, long bytes, int alignment, int smallHeader, int largeHeader) {
-    boolean told = false;
     try {
-      Block taken = watch.taken(block, bytes, alignment);
-      told = true;
-      return taken;
-    } finally {
-      if (!told) {
-        boolean isSlot = block instanceof PooledBlock pooled && pooled.isSmall();
-        block.abandon(bytes, isSlot ? smallHeader : largeHeader);
-      }
+      return watch.taken(block, bytes, alignment);
+    } catch (Throwable e) {
+      boolean isSlot = block instanceof PooledBlock pooled && pooled.isSmall();
+      block.abandon(bytes, isSlot ? smallHeader : largeHeader);
+      throw e;
     }
   }
 

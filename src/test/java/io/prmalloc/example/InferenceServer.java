@@ -104,15 +104,12 @@ public final class InferenceServer implements AutoCloseable {
   }
 
   private ServerEngine startEngine() throws OrtException {
-    ServerEngine made = null;
     try {
-      made = new ServerEngine(options.engine(), memory.pool());
-      return made;
-    } finally {
-      if (made == null) {
-        stopThreads();
-        memory.close();
-      }
+      return new ServerEngine(options.engine(), memory.pool());
+    } catch (Throwable e) {
+      stopThreads();
+      memory.close();
+      throw e;
     }
   }
 

@@ -36,17 +36,16 @@ final class ServerEngine implements AutoCloseable {
             : null;
     ownPool =
         memory == EngineMemory.POOL && pool == null ? TensorPoolAllocator.builder().build() : null;
-    boolean made = false;
     try {
       allocator =
           memory == EngineMemory.POOL
               ? OrtEnvironmentAllocator.install(environment, ownPool == null ? pool : ownPool)
               : null;
-      made = true;
-    } finally {
-      if (!made && ownPool != null) {
+    } catch (Throwable e) {
+      if (ownPool != null) {
         ownPool.close();
       }
+      throw e;
     }
   }
 

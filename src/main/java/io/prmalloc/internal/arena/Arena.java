@@ -156,18 +156,15 @@ public final class Arena {
    */
   public static Arena reserve(SubAllocator source, Layout layout, Consumer<MemoryRegion> each) {
     MemoryRegion[] regions = new MemoryRegion[layout.regionBytes.size()];
-    Arena made = null;
     try {
       for (int i = 0; i < regions.length; i++) {
         regions[i] = source.alloc(layout.regionAlignments.get(i), layout.regionBytes.get(i));
         each.accept(regions[i]);
       }
-      made = new Arena(source, layout, List.of(regions));
-      return made;
-    } finally {
-      if (made == null) {
-        source.freeAll(Arrays.asList(regions));
-      }
+      return new Arena(source, layout, List.of(regions));
+    } catch (Throwable e) {
+      source.freeAll(Arrays.asList(regions));
+      throw e;
     }
   }
 

@@ -199,14 +199,11 @@ public final class BinTable implements Retirable {
       places[position] = placeChunks(plan.bins().get(position), blocks[position], layout);
     }
     Arena arena = reserver.apply(layout);
-    BinTable made = null;
     try {
-      made = build(plan, blocks, maxOversize, places, arena);
-      return made;
-    } finally {
-      if (made == null) {
-        arena.free();
-      }
+      return build(plan, blocks, maxOversize, places, arena);
+    } catch (Throwable e) {
+      arena.free();
+      throw e;
     }
   }
 

@@ -41,16 +41,12 @@ final class GrownBlocks {
     Arena.Layout layout = new Arena.Layout(like.strideBytes(), 1, isolation);
     Arena.Place[] place = {layout.place(like.strideBytes(), like.alignment())};
     Arena arena = Arena.reserve(source, layout, region -> {});
-    Grown made = null;
     try {
-      made =
-          new Grown(
-              new Buffer(like.bin(), like.strideBytes(), like.alignment(), place, arena), arena);
-      return made;
-    } finally {
-      if (made == null) {
-        arena.free();
-      }
+      return new Grown(
+          new Buffer(like.bin(), like.strideBytes(), like.alignment(), place, arena), arena);
+    } catch (Throwable e) {
+      arena.free();
+      throw e;
     }
   }
 

@@ -393,15 +393,13 @@ public final class LiveHeap implements Retirable {
 
   /** Adds a region that is in no shard, or frees it. */
   private HeapBlock keepAndTake(HeapShard shard, Region region, Request request) {
-    boolean kept = false;
     try {
-      HeapBlock block = shard.addAndTake(region, request);
-      kept = true;
-      return block;
-    } finally {
-      if (!kept && region.shard != shard) {
+      return shard.addAndTake(region, request);
+    } catch (Throwable e) {
+      if (region.shard != shard) {
         release(region);
       }
+      throw e;
     }
   }
 

@@ -81,7 +81,6 @@ public final class DrainingPlans {
     if (!wanted.compareAndSet(false, true)) {
       return;
     }
-    boolean asked = false;
     try {
       executor.execute(
           () -> {
@@ -89,14 +88,10 @@ public final class DrainingPlans {
             wanted.set(false);
             tryFree(table);
           });
-      asked = true;
     } catch (Throwable refused) {
+      wanted.set(false);
       SafeLog.log(
           LOGGER, Level.DEBUG, "the arena of a replaced plan goes with the next trim", refused);
-    } finally {
-      if (!asked) {
-        wanted.set(false);
-      }
     }
   }
 

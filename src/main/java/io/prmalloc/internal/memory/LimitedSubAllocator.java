@@ -125,18 +125,14 @@ public abstract class LimitedSubAllocator implements SubAllocator {
   @Override
   public final void free(MemoryRegion region) {
     regions.claim(region);
-    boolean freed = false;
     try {
       region.free();
-      freed = true;
-    } finally {
-      if (freed) {
-        regions.remove(region);
-        reservedBytes.addAndGet(-region.sizeBytes());
-      } else {
-        regions.giveUp(region);
-      }
+    } catch (Throwable e) {
+      regions.giveUp(region);
+      throw e;
     }
+    regions.remove(region);
+    reservedBytes.addAndGet(-region.sizeBytes());
   }
 
   @Override

@@ -122,7 +122,6 @@ final class ArenaBuffers implements DirectMemory {
     reserve(bytes);
     Object arena = null;
     Cleaner.Cleanable forgotten = null;
-    Piece piece = null;
     try {
       arena = (Object) open.invokeExact();
       Object segment = (Object) allocate.invokeExact(arena, bytes, alignment);
@@ -130,16 +129,11 @@ final class ArenaBuffers implements DirectMemory {
       long start = (long) address.invokeExact(segment);
       // Slices hold the view.
       forgotten = cleaner.register(view, freeing(arena, bytes));
-      piece =
-          new Piece(
-              view.order(ByteOrder.nativeOrder()), new Owner(arena, view, bytes, forgotten), start);
-      return piece;
+      return new Piece(
+          view.order(ByteOrder.nativeOrder()), new Owner(arena, view, bytes, forgotten), start);
     } catch (Throwable thrown) {
+      undo(arena, bytes, forgotten);
       throw Rethrow.unchecked(thrown);
-    } finally {
-      if (piece == null) {
-        undo(arena, bytes, forgotten);
-      }
     }
   }
 

@@ -308,16 +308,15 @@ final class SlabClass implements Retirable {
   }
 
   private void serveOrQueue(int stripe, Slab slab) {
-    boolean served = false;
     try {
       serve(stripe, slab);
-      served = true;
-    } finally {
-      // There may be no heap: then it is where the next request looks.
-      if (!served && byStripe.serving(stripe) != slab) {
+    } catch (Throwable noHeap) {
+      // If it serves the stripe all the same, it is where the next request looks.
+      if (byStripe.serving(stripe) != slab) {
         slab.shutFront();
         queueOrGiveBack(slab);
       }
+      throw noHeap;
     }
   }
 

@@ -215,7 +215,6 @@ public final class StepArena extends StepMemory implements Retirable {
       throw SourceBesideHeap.refusal(source, bytes);
     }
     PlanMemory memory = PlanMemory.reserve(plan.offsets(), source);
-    StepArena made = null;
     try {
       boolean varies = sequence.varies();
       boolean discards =
@@ -227,14 +226,11 @@ public final class StepArena extends StepMemory implements Retirable {
         discardAll(memory);
       }
       int requests = plan.requests();
-      made =
-          new StepArena(
-              sequence, plan, memory, discards, new Block[requests], new Block[requests][]);
-      return made;
-    } finally {
-      if (made == null) {
-        memory.free();
-      }
+      return new StepArena(
+          sequence, plan, memory, discards, new Block[requests], new Block[requests][]);
+    } catch (Throwable e) {
+      memory.free();
+      throw e;
     }
   }
 
