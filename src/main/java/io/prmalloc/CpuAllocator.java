@@ -82,7 +82,7 @@ public final class CpuAllocator implements Allocator {
       return;
     }
     Block block = heap.findRaw(address);
-    if (block == null ? !log.release(address) : !block.closeRaw()) {
+    if (block == null ? log.release(address) < 0 : !block.closeRaw()) {
       throw notOurs(address);
     }
   }

@@ -281,8 +281,7 @@ public final class OrtEnvironmentAllocator implements AutoCloseable {
     public void free(long self, long address) {
       try {
         if (address != 0 && !weights.giveBack(address) && !beyond.giveBack(address)) {
-          long bytes = pool.requestedSize(address);
-          pool.deallocateRaw(address);
+          long bytes = pool.deallocateRawSized(address);
           tensors.decrementAndGet();
           tensorBytes.addAndGet(-bytes);
         }

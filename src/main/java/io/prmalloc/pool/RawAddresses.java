@@ -8,7 +8,7 @@ import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.freelist.PooledBlock;
 import java.nio.ByteBuffer;
-import java.util.function.LongPredicate;
+import java.util.function.LongUnaryOperator;
 
 /**
  * The pool's memory by its addresses: a header is written when an address is allocated and checked
@@ -23,13 +23,13 @@ final class RawAddresses {
 
   private final TensorPoolAllocator pool;
   private final AddressDirectory directory;
-  private final LongPredicate elsewhere;
+  private final LongUnaryOperator elsewhere;
 
   /**
-   * @param elsewhere takes an address back that has no header of ours in front; false if it is not
-   *     out
+   * @param elsewhere takes an address back that has no header of ours in front; how many bytes were
+   *     asked for, less than 0 if it is not out
    */
-  RawAddresses(TensorPoolAllocator pool, AddressDirectory directory, LongPredicate elsewhere) {
+  RawAddresses(TensorPoolAllocator pool, AddressDirectory directory, LongUnaryOperator elsewhere) {
     this.pool = pool;
     this.directory = directory;
     this.elsewhere = elsewhere;
@@ -121,36 +121,33 @@ final class RawAddresses {
   /**
    * Takes an address back.
    *
+   * @return how many bytes were asked for
    * @throws IllegalArgumentException if it is not out
    */
-  void deallocate(long address) {
+  long deallocate(long address) {
     Block block = pool.findPlanned(address);
     if (block == null) {
       block = directory.find(address);
     }
     if (block instanceof PooledBlock pooled) {
-      deallocatePooled(pooled, address);
-    } else if (block != null) {
-      deallocateOutside(block, address);
-    } else {
-      releaseElsewhere(address);
+      return deallocatePooled(pooled, address);
     }
+    return block != null ? deallocateOutside(block, address) : releaseElsewhere(address);
   }
 
-  private void deallocatePooled(PooledBlock block, long address) {
+  private long deallocatePooled(PooledBlock block, long address) {
     // The stamp comes first: what is read after it is of this use, or the stamp is stale at the
     // end.
     long stamp = block.stamp();
     int header = block.headerBytes();
     if (!Block.isAllocated(stamp) || header == 0 || address != block.startAddress() + header) {
-      releaseElsewhere(address);
-      return;
+      return releaseElsewhere(address);
     }
     int user = block.offset() + header;
+    int bytes = block.sizeBytes();
     if (block.isSmall()) {
       HeaderDescriptor.checkLight(block.region().buffer(), user, block.startAddress(), header);
     } else {
-      int bytes = block.sizeBytes();
       HeaderDescriptor.checkFull(
           block.region().buffer(),
           user,
@@ -163,21 +160,22 @@ final class RawAddresses {
     if (!block.closeRaw(stamp)) {
       throw PoolAccounting.notOurs(address);
     }
+    return bytes;
   }
 
-  private void deallocateOutside(Block block, long address) {
+  private long deallocateOutside(Block block, long address) {
     // The stamp comes first, as above: a block of the heap is placed anew for its next use.
     long stamp = block.stamp();
     int header = block.headerBytes();
     if (!Block.isAllocated(stamp) || header == 0 || address != block.startAddress() + header) {
-      releaseElsewhere(address);
-      return;
+      return releaseElsewhere(address);
     }
     // Won before the header is read: if another thread frees the same address, the memory may go
     // back to the system at any moment.
     if (!block.beginEnd(stamp)) {
       throw PoolAccounting.notOurs(address);
     }
+    long bytes = block instanceof HeapBlock heap ? heap.requestedBytes() : block.sizeBytes();
     try {
       HeaderDescriptor.checkFull(
           block.region().buffer(),
@@ -186,18 +184,21 @@ final class RawAddresses {
           -1,
           address - header,
           header,
-          block instanceof HeapBlock heap ? heap.requestedBytes() : block.sizeBytes());
+          bytes);
     } catch (Throwable e) {
       block.undoEnd(stamp);
       throw e;
     }
     block.finishEnd(stamp);
+    return bytes;
   }
 
   /** An address with no header of ours in front. */
-  private void releaseElsewhere(long address) {
-    if (!elsewhere.test(address)) {
+  private long releaseElsewhere(long address) {
+    long bytes = elsewhere.applyAsLong(address);
+    if (bytes < 0) {
       throw PoolAccounting.notOurs(address);
     }
+    return bytes;
   }
 }

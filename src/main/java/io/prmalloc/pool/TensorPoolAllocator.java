@@ -299,8 +299,13 @@ public final class TensorPoolAllocator implements Allocator {
     }
   }
 
-  private boolean closeElsewhere(long address) {
-    return log.release(address) || steps.implicit().closeRaw(address) || steps.closeRaw(address);
+  /** As {@link RawAddresses} wants it. */
+  private long closeElsewhere(long address) {
+    long bytes = log.release(address);
+    if (bytes < 0) {
+      bytes = steps.implicit().closeRaw(address);
+    }
+    return bytes < 0 ? steps.closeRaw(address) : bytes;
   }
 
   private void adjustFastPaths() {
@@ -437,6 +442,20 @@ public final class TensorPoolAllocator implements Allocator {
     if (address != 0) {
       raw.deallocate(address);
     }
+  }
+
+  /**
+   * {@link #deallocateRaw} that tells the {@link #requestedSize}, without a second search for the
+   * address. For adapters that count bytes.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return how many bytes were asked for; 0 for the address 0, which is not allocated
+   * @throws IllegalArgumentException as {@link #deallocateRaw}
+   * @throws io.prmalloc.CorruptedHeaderException as {@link #deallocateRaw}
+   */
+  public long deallocateRawSized(long address) {
+    return address == 0 ? 0 : raw.deallocate(address);
   }
 
   @Override

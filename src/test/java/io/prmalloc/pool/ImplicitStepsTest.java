@@ -373,7 +373,8 @@ class ImplicitStepsTest extends PlannedStepsPool {
         assertTrue(pool.allocatedSize(address) >= bytes);
         live.add(address);
         if (live.size() == 3) {
-          pool.deallocateRaw(live.poll());
+          long first = live.poll();
+          assertEquals(pool.requestedSize(first), pool.deallocateRawSized(first));
         }
       }
       live.forEach(pool::deallocateRaw);

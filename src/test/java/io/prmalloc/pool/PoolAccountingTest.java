@@ -68,6 +68,40 @@ class PoolAccountingTest {
   }
 
   @Test
+  void shouldTellTheBytesWhenAnAddressIsTakenBack() {
+    try (TensorPoolAllocator pool = settled()) {
+      for (long bytes : new long[] {0, 1, 65, 30_000, 49_900, 50_000, 99_000, MIB, 5 * MIB + 1}) {
+        for (long alignment : new long[] {64, 4096}) {
+          long address = pool.allocateRaw(alignment, bytes);
+          assertEquals(bytes, pool.deallocateRawSized(address), bytes + " at " + alignment);
+          assertThrows(
+              IllegalArgumentException.class, () -> pool.deallocateRawSized(address), "again");
+        }
+      }
+      assertEquals(0, pool.deallocateRawSized(0));
+      try (Allocation handle = pool.allocate(50_000)) {
+        long address = handle.address();
+        assertThrows(IllegalArgumentException.class, () -> pool.deallocateRawSized(address));
+      }
+    }
+  }
+
+  @Test
+  void shouldTellTheBytesWhenALoggedAddressIsTakenBack() {
+    Logger logger = Logger.getLogger("io.prmalloc.allocation");
+    logger.setLevel(Level.FINE);
+    logger.setUseParentHandlers(false);
+    try (TensorPoolAllocator pool = settled()) {
+      long address = pool.allocateRaw(64, 49_000, AllocationAttributes.DEFAULT.logged("label", 1));
+      assertEquals(49_000, pool.deallocateRawSized(address));
+      assertThrows(IllegalArgumentException.class, () -> pool.deallocateRawSized(address));
+    } finally {
+      logger.setUseParentHandlers(true);
+      logger.setLevel(null);
+    }
+  }
+
+  @Test
   void shouldNumberEachUseAndNotEachBlockWhenABlockIsUsedAgain() {
     try (TensorPoolAllocator pool = settled()) {
       Set<Long> addresses = new HashSet<>();

@@ -160,14 +160,17 @@ public final class AllocationLog {
    *
    * <p>Threading: any thread; of several one wins.
    *
-   * @return false, and nothing has changed, if the address is not of such memory
+   * @return how many bytes were asked for; −1, and nothing has changed, if the address is not of
+   *     such memory
    */
-  public boolean release(long address) {
+  public long release(long address) {
     Allocation handle = rawHandles.remove(address);
-    if (handle != null) {
-      handle.close();
+    if (handle == null) {
+      return -1;
     }
-    return handle != null;
+    long bytes = handle.sizeBytes();
+    handle.close();
+    return bytes;
   }
 
   /**

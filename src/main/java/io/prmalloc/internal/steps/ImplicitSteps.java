@@ -368,10 +368,14 @@ public final class ImplicitSteps {
     return step == null ? null : step.memory(bytes);
   }
 
-  /** Closes the block at an address if it is one of the calling thread's step. */
-  public boolean closeRaw(long address) {
+  /**
+   * Closes the block at an address if it is one of the calling thread's step.
+   *
+   * @return how many bytes were asked for; −1 if it is none
+   */
+  public long closeRaw(long address) {
     Open step = serving ? open.get(Thread.currentThread()) : null;
-    return step != null && step.memory instanceof StepArena arena && arena.closeRaw(address);
+    return step != null && step.memory instanceof StepArena arena ? arena.closeRaw(address) : -1;
   }
 
   /** The recorded step of the calling thread, or null. */

@@ -326,10 +326,13 @@ public final class PlannedSteps implements StepSource, Retirable {
     outside.purgeFree();
   }
 
-  /** Frees the block at an address, if it belongs to a planned step and is allocated. */
-  public boolean closeRaw(long address) {
-    Block block = blockAt(address);
-    return block != null && block.closeRaw();
+  /**
+   * Frees the block at an address, if it belongs to a planned step and is allocated.
+   *
+   * @return how many bytes were asked for; −1 if it does not
+   */
+  public long closeRaw(long address) {
+    return StepArena.closeRaw(blockAt(address));
   }
 
   /** The block at an address, if it belongs to a planned step and is allocated; else null. */

@@ -511,10 +511,23 @@ public final class StepArena extends StepMemory implements Retirable {
     }
   }
 
-  /** Frees the block at an address; false if no allocated block of this arena has it. */
-  boolean closeRaw(long address) {
-    Block block = find(address);
-    return block != null && block.closeRaw();
+  /**
+   * Frees the block at an address.
+   *
+   * @return how many bytes were asked for; −1 if no allocated block of this arena has it
+   */
+  long closeRaw(long address) {
+    return closeRaw(find(address));
+  }
+
+  /** As {@link #closeRaw(long)}, of a block that was found; it may be null. */
+  static long closeRaw(Block block) {
+    if (block == null) {
+      return -1;
+    }
+    long stamp = block.stamp();
+    long bytes = block.bytesIn(stamp);
+    return bytes >= 0 && block.closeRaw(stamp) ? bytes : -1;
   }
 
   /** The allocated block at an address, or null. */
