@@ -232,29 +232,35 @@ final class SlowPath {
           ? small.allocateSlowly((int) bytes + smallHeader, alignment)
           : watch.acquire(bytes, alignment, largeHeader, null);
     }
-    BinTable table = pool.bins();
-    if (table == null || Requests.isLarge(bytes + largeHeader)) {
-      return watch.takeOutside(bytes, alignment, largeHeader);
-    }
     long total = bytes + largeHeader;
-    PooledBlock pooled = table.takeSlowly(total, alignment);
-    if (pooled == null) {
-      pooled = growth.afterMiss(table, total, alignment);
-    }
+    BinTable table = Requests.isLarge(total) ? null : pool.bins();
+    PooledBlock pooled = table == null ? null : takeFromBins(table, total, alignment);
     if (pooled != null) {
       return pooled;
     }
+    // One call: the JIT may inline all of it, at each place where it stands.
     Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
-    try {
-      table.countUnserved(total);
-      if (!table.isLackingFor(total, alignment)) {
-        // Another plan would have no more memory.
-        replanner.unserved(table);
+    if (table != null) {
+      try {
+        noteUnserved(table, total, alignment);
+      } catch (Throwable e) {
+        unpooled.abandon(bytes, largeHeader);
+        throw e;
       }
-      return unpooled;
-    } catch (Throwable e) {
-      unpooled.abandon(bytes, largeHeader);
-      throw e;
+    }
+    return unpooled;
+  }
+
+  private PooledBlock takeFromBins(BinTable table, long total, int alignment) {
+    PooledBlock found = table.takeSlowly(total, alignment);
+    return found != null ? found : growth.afterMiss(table, total, alignment);
+  }
+
+  private void noteUnserved(BinTable table, long total, int alignment) {
+    table.countUnserved(total);
+    if (!table.isLackingFor(total, alignment)) {
+      // Another plan would have no more memory.
+      replanner.unserved(table);
     }
   }
 }

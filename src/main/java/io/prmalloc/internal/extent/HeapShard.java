@@ -4,6 +4,7 @@ import io.prmalloc.MemoryRegion;
 import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeapBlock;
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.SpinLock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -128,18 +129,29 @@ final class HeapShard {
     SpinLock.lock(lock);
   }
 
-  /** An extent of this shard's regions, or null. */
-  HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket) {
+  /**
+   * An extent of this shard's regions, or null.
+   *
+   * @param depth {@link NoInline#DEPTH}: the JIT would compile all of this at each place from which
+   *     the heap is asked, with 40 MiB of memory that the C library keeps
+   */
+  HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket, int depth) {
+    return depth > 0
+        ? take(bytes, alignment, headerBytes, pages, ticket, depth - 1)
+        : take(bytes, alignment, headerBytes, pages, ticket);
+  }
+
+  private HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket) {
     lock();
     try {
       heap.checkOpen();
-      for (Region region : regions) {
-        int first = take(region, pages, alignment);
-        if (first >= 0) {
-          return begin(region, first, pages, bytes, headerBytes, ticket);
-        }
+      Region region = null;
+      int first = -1;
+      for (int i = 0; first < 0 && i < regions.length; i++) {
+        region = regions[i];
+        first = take(region, pages, alignment);
       }
-      return null;
+      return first < 0 ? null : begin(region, first, pages, bytes, headerBytes, ticket);
     } finally {
       lock.unlock();
     }

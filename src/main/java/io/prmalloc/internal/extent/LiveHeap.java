@@ -9,6 +9,7 @@ import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.block.HeapBlock;
+import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.Requests;
 import io.prmalloc.internal.block.Retirable;
 import io.prmalloc.internal.block.SafeLog;
@@ -250,7 +251,7 @@ public final class LiveHeap implements Retirable {
       return takeOwn(new Request(bytes, alignment, headerBytes, capacity, ticket));
     }
     HeapShard shard = shards[stripes.current()];
-    HeapBlock block = shard.take(bytes, alignment, headerBytes, pages, ticket);
+    HeapBlock block = shard.take(bytes, alignment, headerBytes, pages, ticket, NoInline.DEPTH);
     return block != null
         ? block
         : takeSlowly(shard, new Request(bytes, alignment, headerBytes, capacity, ticket));
@@ -369,7 +370,8 @@ public final class LiveHeap implements Retirable {
               request.alignment(),
               request.headerBytes(),
               request.pages(),
-              request.ticket());
+              request.ticket(),
+              NoInline.DEPTH);
       if (block != null) {
         return block;
       }

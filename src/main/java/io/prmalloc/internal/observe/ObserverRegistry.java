@@ -243,13 +243,12 @@ public final class ObserverRegistry {
     // No plan places what is too large for a buffer.
     Tracked tracked =
         Requests.isLarge(capacity) ? null : planner.trackAllocate(alignment, capacity);
-    if (tracked == null) {
-      return acquire(bytes, alignment, headerBytes, null);
-    }
     try {
       return acquire(bytes, alignment, headerBytes, tracked);
     } catch (Throwable e) {
-      planner.trackFailure(tracked);
+      if (tracked != null) {
+        planner.trackFailure(tracked);
+      }
       throw e;
     }
   }
@@ -261,15 +260,16 @@ public final class ObserverRegistry {
    */
   public Block acquire(long bytes, int alignment, int headerBytes, Tracked tracked) {
     PoolObserver[] seen = observers;
-    if (seen == null) {
-      return outside.acquire(bytes, alignment, headerBytes, tracked);
-    }
-    Observation observation = new Observation(tracked);
-    Block block = outside.acquire(bytes, alignment, headerBytes, observation);
-    try {
-      observation.begin(seen, bytes, alignment);
-    } catch (Throwable e) {
-      TolerantObserver.failed(e);
+    Observation observation = seen == null ? null : new Observation(tracked);
+    // One call: the JIT may inline all of it, at each place where it stands.
+    Block block =
+        outside.acquire(bytes, alignment, headerBytes, seen == null ? tracked : observation);
+    if (observation != null) {
+      try {
+        observation.begin(seen, bytes, alignment);
+      } catch (Throwable e) {
+        TolerantObserver.failed(e);
+      }
     }
     return block;
   }
