@@ -1,6 +1,7 @@
 package io.prmalloc.internal.os;
 
 import com.sun.jna.Native;
+import java.security.CodeSource;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -97,9 +98,20 @@ public final class Natives {
     try {
       return new JnaCalls();
     } catch (LinkageError unreachable) {
-      return new FallbackCalls(
-          "JNA does not work in this JVM: " + unreachable.getMessage() + CURE, unreachable);
+      return new FallbackCalls(whyUnreachable(unreachable), unreachable);
     }
+  }
+
+  static String whyUnreachable(LinkageError thrown) {
+    // A method or field that is missing is one of another version's classes.
+    String cure = thrown instanceof IncompatibleClassChangeError ? " (" + whichJna() + ")" : CURE;
+    return "JNA does not work in this JVM: " + thrown.getMessage() + cure;
+  }
+
+  private static String whichJna() {
+    CodeSource source = Native.class.getProtectionDomain().getCodeSource();
+    return "JNA 5.12 or later is needed, and an older one is loaded"
+        + (source == null ? "" : ", from " + source.getLocation());
   }
 
   /**

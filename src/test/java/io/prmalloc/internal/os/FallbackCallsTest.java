@@ -19,6 +19,20 @@ class FallbackCallsTest {
   private final NativeCalls calls = new FallbackCalls("JNA is broken", cause);
 
   @Test
+  void shouldNameTheJarWhenJnaIsTooOld() {
+    // As version 5.11 and those before are: NativeLibrary.close() is not in them.
+    String old = Natives.whyUnreachable(new NoSuchMethodError("close()"));
+    assertTrue(
+        old.startsWith(
+            "JNA does not work in this JVM: close() (JNA 5.12 or later is needed, and an older one"
+                + " is loaded, from file:"),
+        old);
+    assertTrue(old.endsWith(".jar)"), old);
+    String unpacked = Natives.whyUnreachable(new UnsatisfiedLinkError("no library"));
+    assertTrue(unpacked.contains("no library (JNA needs its native library: "), unpacked);
+  }
+
+  @Test
   void shouldSayWhyWhenACallIsNotSupported() {
     List<Executable> unsupported =
         List.of(
