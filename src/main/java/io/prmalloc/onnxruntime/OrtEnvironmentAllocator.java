@@ -27,8 +27,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * }</pre>
  *
  * <p>A run inside an {@link EngineRun}, which {@link Inference#run} opens, is a step of the pool:
- * after a few runs all its tensors lie in one planned arena, whatever their shapes. Other runs are
- * served from the pool's heap. Weights do not lie in the pool.
+ * where shapes vary, after a few runs all its tensors lie in one planned arena, whatever the shape.
+ * Runs that repeat one shape are served from the pool's heap and its own plan, other runs from the
+ * heap. Weights do not lie in the pool.
  *
  * <p>Where the pool's limit is reached, memory comes from beyond it, for ONNX Runtime would end the
  * process; the run is ended at the next operator, so what is taken beyond is one operator's at
