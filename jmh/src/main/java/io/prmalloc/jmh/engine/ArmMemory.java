@@ -3,6 +3,7 @@ package io.prmalloc.jmh.engine;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtSession;
+import io.prmalloc.HugePages;
 import io.prmalloc.MmapOptions;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.onnxruntime.EngineRun;
@@ -38,11 +39,13 @@ final class ArmMemory implements AutoCloseable {
   private static TensorPoolAllocator pool(Workload.Memory memory) {
     return switch (memory) {
       case DIRECT -> TensorPoolAllocator.builder().build();
-      case MMAP ->
-          TensorPoolAllocator.builder()
-              .subAllocator(SubAllocator.mmap(MmapOptions.DEFAULT))
-              .build();
+      case MMAP -> mapped(MmapOptions.DEFAULT);
+      case HUGE -> mapped(MmapOptions.DEFAULT.withHugePages(HugePages.THP));
     };
+  }
+
+  private static TensorPoolAllocator mapped(MmapOptions options) {
+    return TensorPoolAllocator.builder().subAllocator(SubAllocator.mmap(options)).build();
   }
 
   OrtSession createSession(String file, int engineThreads) throws OrtException {

@@ -37,7 +37,9 @@ record Workload(
     /** What a pool takes by itself. */
     DIRECT,
     /** Mappings of its own, as they come. */
-    MMAP
+    MMAP,
+    /** The same, with huge pages where the kernel has them. */
+    HUGE
   }
 
   /**
@@ -85,8 +87,10 @@ record Workload(
       return switch (value) {
         case "direct" -> Memory.DIRECT;
         case "mmap" -> Memory.MMAP;
+        case "huge" -> Memory.HUGE;
         default ->
-            throw new IllegalArgumentException(option + " is `" + value + "`, not direct or mmap");
+            throw new IllegalArgumentException(
+                option + " is `" + value + "`, not direct, mmap or huge");
       };
     }
 
