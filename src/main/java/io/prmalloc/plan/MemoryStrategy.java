@@ -215,8 +215,9 @@ public enum MemoryStrategy {
    * none is large enough, on top. Close to O(n log² n), whether lives are short or most tensors are
    * alive at once; O(n²) for inputs made to be slow. All others lay their objects end to end.
    *
-   * <p>{@link #GREEDY_BY_SIZE} observes constraints, in O(n² log n) then: fixed tensors come first;
-   * hints are tried, and never make the plan larger. All others refuse them.
+   * <p>{@link #GREEDY_BY_SIZE} observes constraints, in O(n · a · log n) then for n tensors of
+   * which a are alive with each: fixed tensors come first; hints are tried, and never make the plan
+   * larger. All others refuse them.
    *
    * <p>Threading: any thread.
    *

@@ -14,7 +14,9 @@ public final class ConstrainedInstances {
   /** No plan of the instances here needs as much. */
   public static final int MAX_BYTES = 60;
 
-  private static final int TASKS = 7;
+  /** From 0, one task after the other. */
+  public static final int TASKS = 7;
+
   private static final long[] ALIGNMENTS = {1, 1, 1, 2, 3, 4, 8};
 
   private ConstrainedInstances() {}
@@ -78,7 +80,7 @@ public final class ConstrainedInstances {
   }
 
   /** Which bytes of a tensor are in use in a task. */
-  private static long bits(TensorUsageRecord record, int task) {
+  public static long bits(TensorUsageRecord record, int task) {
     if (task < record.firstTask() || task > record.lastTask()) {
       return 0;
     }

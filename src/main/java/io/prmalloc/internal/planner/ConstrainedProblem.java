@@ -1,6 +1,7 @@
 package io.prmalloc.internal.planner;
 
 import io.prmalloc.internal.block.Requests;
+import io.prmalloc.internal.planner.index.LifeTree;
 import io.prmalloc.internal.planner.index.Sums;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.PlanValidator;
@@ -263,6 +264,21 @@ public final class ConstrainedProblem {
   /** How many pieces a tensor has. Threading: any thread. */
   public int pieceCount(int tensor) {
     return froms[tensor].length;
+  }
+
+  /** All tensors, none of which is in the set. Threading: any thread. */
+  public LifeTree lifeTree() {
+    return new LifeTree(births, deaths);
+  }
+
+  /** The first tick with a piece of a tensor; behind all ticks if none. Threading: any thread. */
+  public int birth(int tensor) {
+    return births[tensor];
+  }
+
+  /** The last tick with a piece of a tensor; −1 if it has none. Threading: any thread. */
+  public int death(int tensor) {
+    return deaths[tensor];
   }
 
   public int firstTick(int tensor, int piece) {

@@ -1,5 +1,6 @@
 package io.prmalloc.internal.planner;
 
+import io.prmalloc.internal.planner.index.IndexSort;
 import java.util.Arrays;
 
 /**
@@ -52,9 +53,7 @@ public final class LongPairs {
    * number between belongs to neither, and they stay two.
    */
   public void merge() {
-    Integer[] order = new Integer[count];
-    Arrays.setAll(order, i -> i);
-    Arrays.sort(order, (a, b) -> Long.compare(starts[a], starts[b]));
+    int[] order = IndexSort.ascending(Arrays.copyOf(starts, count));
     long[] sortedStarts = new long[Math.max(16, count)];
     long[] sortedEnds = new long[Math.max(16, count)];
     int kept = 0;

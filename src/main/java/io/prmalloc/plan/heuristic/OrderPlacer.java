@@ -1,5 +1,6 @@
 package io.prmalloc.plan.heuristic;
 
+import io.prmalloc.internal.planner.index.LifeTree;
 import io.prmalloc.internal.planner.index.Sums;
 import io.prmalloc.plan.TensorUsageRecord;
 import java.util.Arrays;
@@ -50,7 +51,6 @@ final class OrderPlacer {
   private static final int TESTS_PER_FOUND = 32;
 
   private static final int LEAST_WITH_TREE = 1000;
-  private static final int NOT_PLACED = -1;
 
   private final int count;
   private final boolean seesGround;
@@ -62,8 +62,12 @@ final class OrderPlacer {
   // The placed tensors by offset; no two lie at the same one and share a task.
   private final int[] placed;
   private int placedCount;
-  // Instead of them, where few are alive at once; else null.
-  private final LivesTree tree;
+  // Instead of them, where few are alive at once; else null. What it finds is sorted by a key that
+  // is an offset and a rank.
+  private final LifeTree tree;
+  private final long[] keys;
+  private final int rankBits;
+  private final int alignmentShift;
   // The order that was placed, and where each tensor stands in it.
   private final int[] order;
   private final int[] ranks;
@@ -74,100 +78,6 @@ final class OrderPlacer {
   private final int[] alive;
   private final int[] enders;
   private final int[] depthChanges;
-
-  /**
-   * The placed tensors, to be asked for those that are alive in some tasks.
-   *
-   * <p>Threading: not safe.
-   */
-  private final class LivesTree {
-    // A heap of 2 · leaves − 1 nodes from 1 on; leaf i is the tensor that is i-th by first task.
-    private final int[] byFirst;
-    private final int[] places;
-    private final int[] firstTasks;
-    private final int leaves;
-    private final int[] latest;
-    // Offset and rank in one number.
-    private final long[] sorted;
-    private final int rankBits;
-    private final int alignmentShift;
-    private int found;
-
-    LivesTree(int rankBits, int alignmentShift) {
-      this.rankBits = rankBits;
-      this.alignmentShift = alignmentShift;
-      long[] keys = new long[count];
-      for (int i = 0; i < count; i++) {
-        keys[i] = (long) firsts[i] << 32 | i;
-      }
-      Arrays.sort(keys);
-      byFirst = new int[count];
-      places = new int[count];
-      firstTasks = new int[count];
-      for (int i = 0; i < count; i++) {
-        byFirst[i] = (int) keys[i];
-        places[byFirst[i]] = i;
-        firstTasks[i] = firsts[byFirst[i]];
-      }
-      leaves = Math.max(1, Integer.highestOneBit(2 * count - 1));
-      latest = new int[2 * leaves];
-      Arrays.fill(latest, NOT_PLACED);
-      sorted = new long[count];
-    }
-
-    private void set(int tensor, int last) {
-      int node = leaves + places[tensor];
-      latest[node] = last;
-      for (node >>= 1; node > 0; node >>= 1) {
-        latest[node] = Math.max(latest[2 * node], latest[2 * node + 1]);
-      }
-    }
-
-    /** Writes the tensors alive with one to {@link #alive}, by offset, then by rank. */
-    private int collectAlive(int tensor) {
-      found = 0;
-      int end = upperBound(lasts[tensor]);
-      if (end > 0) {
-        collect(1, 0, leaves, end, firsts[tensor]);
-      }
-      for (int i = 0; i < found; i++) {
-        sorted[i] = offsets[alive[i]] >> alignmentShift << rankBits | ranks[alive[i]];
-      }
-      Arrays.sort(sorted, 0, found);
-      for (int i = 0; i < found; i++) {
-        alive[i] = order[(int) sorted[i] & ((1 << rankBits) - 1)];
-      }
-      return found;
-    }
-
-    /** How many tensors begin at a task or before it. */
-    private int upperBound(int task) {
-      int from = 0;
-      int to = count;
-      while (from < to) {
-        int middle = (from + to) >>> 1;
-        if (firstTasks[middle] <= task) {
-          from = middle + 1;
-        } else {
-          to = middle;
-        }
-      }
-      return from;
-    }
-
-    private void collect(int node, int start, int length, int end, int least) {
-      if (start >= end || latest[node] < least) {
-        return;
-      }
-      if (length == 1) {
-        alive[found++] = byFirst[start];
-        return;
-      }
-      int half = length / 2;
-      collect(2 * node, start, half, end, least);
-      collect(2 * node + 1, start + half, half, end, least);
-    }
-  }
 
   /**
    * @param seesGround whether the gap below the first tensor of a task is a candidate
@@ -223,12 +133,13 @@ final class OrderPlacer {
     enders = new int[count];
     depthChanges = new int[distinct + 1];
     // The key of a tensor, which is an offset and a rank, must fit 63 bits.
-    int rankBits = Integer.SIZE - Integer.numberOfLeadingZeros(count);
-    int alignmentShift = Long.numberOfTrailingZeros(alignment);
+    rankBits = Integer.SIZE - Integer.numberOfLeadingZeros(count);
+    alignmentShift = Long.numberOfTrailingZeros(alignment);
     boolean suits =
         sum >> alignmentShift < 1L << (Long.SIZE - 1 - rankBits)
             && (leastWithTree == 0 || (count >= leastWithTree && areFewAlive()));
-    tree = suits ? new LivesTree(rankBits, alignmentShift) : null;
+    tree = suits ? new LifeTree(firsts, lasts) : null;
+    keys = new long[suits ? count : 0];
   }
 
   private boolean areFewAlive() {
@@ -312,7 +223,7 @@ final class OrderPlacer {
   private void keepFirst(int same) {
     if (tree != null) {
       for (int i = same; i < doneCount; i++) {
-        tree.set(order[i], NOT_PLACED);
+        tree.remove(order[i]);
       }
       doneCount = same;
       return;
@@ -329,7 +240,7 @@ final class OrderPlacer {
 
   private void insert(int tensor) {
     if (tree != null) {
-      tree.set(tensor, lasts[tensor]);
+      tree.add(tensor);
       return;
     }
     int from = 0;
@@ -350,7 +261,7 @@ final class OrderPlacer {
   /** Those of the placed tensors that are alive with a tensor go to {@link #alive}, by offset. */
   private int collectAlive(int tensor) {
     if (tree != null) {
-      return tree.collectAlive(tensor);
+      return collectFromTree(tensor);
     }
     int last = lasts[tensor] + 1;
     int first = firsts[tensor] - 1;
@@ -360,6 +271,18 @@ final class OrderPlacer {
       alive[found] = other;
       // Both differences are negative if they share a task: a sign instead of a branch.
       found += ((firsts[other] - last) & (first - lasts[other])) >>> 31;
+    }
+    return found;
+  }
+
+  private int collectFromTree(int tensor) {
+    int found = tree.collect(firsts[tensor], lasts[tensor], alive);
+    for (int i = 0; i < found; i++) {
+      keys[i] = offsets[alive[i]] >> alignmentShift << rankBits | ranks[alive[i]];
+    }
+    Arrays.sort(keys, 0, found);
+    for (int i = 0; i < found; i++) {
+      alive[i] = order[(int) keys[i] & ((1 << rankBits) - 1)];
     }
     return found;
   }

@@ -12,9 +12,10 @@
  *       that begin right where a tensor ends.
  *   <li>{@code FreeRectangles}, if many are, with {@code FreeRectangle}, {@code RectangleTree},
  *       {@code RectangleNode}, {@code RectangleList} and {@code EdgeMap}.
- *   <li>{@code DepthTree} (the most tensors that are alive at one time), {@code RangeMinimum},
- *       {@code MinimumTree} (the first number below a bound), {@code ReallocationGraph} (which
- *       tensors may follow which in one object), {@code IndexSort} and {@code Sums}.
+ *   <li>{@code LifeTree} (the tensors alive in a stretch of time), {@code DepthTree} (the most
+ *       tensors that are alive at one time), {@code RangeMinimum}, {@code MinimumTree} (the first
+ *       number below a bound), {@code ReallocationGraph} (which tensors may follow which in one
+ *       object), {@code IndexSort} and {@code Sums}.
  * </ol>
  *
  * <p>Invariants: none of them depends on a strategy.
