@@ -32,10 +32,10 @@ public final class HeuristicPlanner {
 
   /**
    * Places the tensors. Sizes count as rounded up to the alignment, in the total too; a tensor of
-   * size 0 lies at 0. Close to n log² n in the order {@link PlacementOrder#LIFE} where thousands
-   * are alive at once; else, where few of many are alive at once, n · a · log n for n tensors of
-   * which a are alive with each; else n², with a small factor: 5,000 take some tens of
-   * milliseconds. An interrupt ends it with a {@link java.util.concurrent.CancellationException}.
+   * size 0 lies at 0. Close to n log² n where thousands are alive at once; else, where few of many
+   * are alive at once, n · a · log n for n tensors of which a are alive with each; else n², with a
+   * small factor: 5,000 take some tens of milliseconds. An interrupt ends it with a {@link
+   * java.util.concurrent.CancellationException}.
    *
    * <p>Under constraints sizes count as they are, fixed tensors come first, and each of the others,
    * in the order, goes into the smallest gap of all its tasks together; hints are tried, and never
@@ -70,9 +70,7 @@ public final class HeuristicPlanner {
     granularity = ConstrainedProblem.plainAlignment(records, granularity);
     int[] sorted = order.sort(records, granularity);
     Optional<long[]> offsets =
-        order.seesGround()
-            ? placeByRectangles(records, sorted, granularity, manyAlive)
-            : Optional.empty();
+        placeByRectangles(records, sorted, order.seesGround(), granularity, manyAlive);
     if (offsets.isPresent()) {
       return OffsetsAssignment.of(
           records, offsets.get(), granularity, total(records, offsets.get(), granularity));
@@ -100,7 +98,11 @@ public final class HeuristicPlanner {
    *     or if sizes are larger than the placer takes
    */
   private static Optional<long[]> placeByRectangles(
-      List<TensorUsageRecord> records, int[] order, long granularity, double manyAlive) {
+      List<TensorUsageRecord> records,
+      int[] order,
+      boolean seesGround,
+      long granularity,
+      double manyAlive) {
     if (records.size() < manyAlive) {
       return Optional.empty();
     }
@@ -122,7 +124,11 @@ public final class HeuristicPlanner {
     for (int tensor = 0; tensor < order.length; tensor++) {
       tensorOf[lives.record(tensor)] = tensor;
     }
-    FreeRectangles index = new FreeRectangles(lives, least, true);
+    FreeRectangles index =
+        new FreeRectangles(
+            lives,
+            least,
+            seesGround ? FreeRectangles.Rule.TASK : FreeRectangles.Rule.TASK_ABOVE_GROUND);
     long[] offsets = new long[order.length];
     for (int record : order) {
       Interrupts.check();

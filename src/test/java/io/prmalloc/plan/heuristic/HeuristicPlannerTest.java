@@ -58,14 +58,16 @@ class HeuristicPlannerTest {
     for (long seed = 0; seed < 6000; seed++) {
       List<TensorUsageRecord> records = random(new SplittableRandom(seed));
 
-      OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, 1, 0);
+      for (PlacementOrder order : PlacementOrder.values()) {
+        OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, order, 1, 0);
 
-      assertArrayEquals(
-          NaivePlacement.offsets(records, PlacementOrder.LIFE.sort(records, 64), true),
-          plan.offsets(),
-          "seed " + seed);
-      assertEquals(0, plan.totalBytes() % 64, "seed " + seed);
-      assertEquals(Optional.empty(), PlanValidator.fault(records, plan), "seed " + seed);
+        assertArrayEquals(
+            NaivePlacement.offsets(records, order.sort(records, 64), order.seesGround()),
+            plan.offsets(),
+            "seed " + seed + ", " + order.label());
+        assertEquals(0, plan.totalBytes() % 64, "seed " + seed);
+        assertEquals(Optional.empty(), PlanValidator.fault(records, plan), "seed " + seed);
+      }
     }
   }
 
@@ -79,13 +81,15 @@ class HeuristicPlannerTest {
       records.add(
           new TensorUsageRecord(random.nextInt(5000), first, first + random.nextInt(1, 4000)));
     }
-    OrderPlacer placer = new OrderPlacer(records, true, 64);
-    long total = placer.place(PlacementOrder.LIFE.sort(records, 64), Long.MAX_VALUE);
+    for (PlacementOrder order : PlacementOrder.values()) {
+      OrderPlacer placer = new OrderPlacer(records, order.seesGround(), 64);
+      long total = placer.place(order.sort(records, 64), Long.MAX_VALUE);
 
-    OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, PlacementOrder.LIFE, 1);
+      OffsetsAssignment plan = HeuristicPlanner.assignOffsets(records, order, 1);
 
-    assertArrayEquals(placer.offsets(), plan.offsets());
-    assertEquals(total, plan.totalBytes());
+      assertArrayEquals(placer.offsets(), plan.offsets());
+      assertEquals(total, plan.totalBytes());
+    }
   }
 
   /** Two gaps that no task closes, at 64 and 192: the lower one. */

@@ -46,6 +46,22 @@ public final class FreeRectangles implements OffsetIndex {
   // with far more cuts, such as many equal tensors side by side with long ones on top of them. The
   // index counts and says when it is not worth it.
 
+  /** What a gap is. */
+  public enum Rule {
+    /** What is free in all tasks of a life together. */
+    LIFE,
+    /**
+     * The same, but as tight as it is in the task of the life in which it is the tightest: the rule
+     * of {@code HeuristicPlanner}.
+     */
+    TASK,
+    /**
+     * As {@link #TASK}, but below the lowest tensor there is none; only where all gaps are endless,
+     * and a task of the life is empty, is the ground taken, if there is room.
+     */
+    TASK_ABOVE_GROUND
+  }
+
   private static final int CUTS_PER_TENSOR = 40;
   private static final int FREE_CUTS = 10_000;
 
@@ -57,6 +73,8 @@ public final class FreeRectangles implements OffsetIndex {
   private final EdgeMap floors;
   private final EdgeMap roofs;
   private final RectangleTree.Tightness tightness;
+  // Null if the rule does not ask for them.
+  private final EmptyTasks emptyTasks;
   private long cuts = FREE_CUTS;
 
   private final List<FreeRectangle> touched = new ArrayList<>();
@@ -69,20 +87,25 @@ public final class FreeRectangles implements OffsetIndex {
    * @param least the smallest size that will be asked for, from 1
    */
   public FreeRectangles(Lives lives, long least) {
-    this(lives, least, false);
+    this(lives, least, Rule.LIFE);
   }
 
   /**
    * Nothing is placed.
    *
    * @param least the smallest size that will be asked for, from 1
-   * @param isByTask whether a gap is as tight as it is in the task of the life in which it is the
-   *     tightest, and not as in all of them together: the rule of {@code HeuristicPlanner}
+   * @param rule what a gap is
    */
-  public FreeRectangles(Lives lives, long least, boolean isByTask) {
+  public FreeRectangles(Lives lives, long least, Rule rule) {
     this.lives = lives;
     this.least = least;
-    tightness = isByTask ? this::tightnessByTask : this::tightness;
+    tightness =
+        switch (rule) {
+          case LIFE -> this::tightness;
+          case TASK -> this::tightnessByTask;
+          case TASK_ABOVE_GROUND -> this::tightnessAboveGround;
+        };
+    emptyTasks = rule == Rule.TASK_ABOVE_GROUND ? new EmptyTasks(lives) : null;
     byTime = new RectangleTree(lives.tickCount(), RectangleTree.Order.TIME);
     byPlace = new RectangleTree(lives.tickCount(), RectangleTree.Order.PLACE);
     floors = new EdgeMap(lives);
@@ -92,7 +115,15 @@ public final class FreeRectangles implements OffsetIndex {
 
   @Override
   public long find(int tensor, long size) {
-    return byTime.bestFit(lives.firstTick(tensor), lives.lastTick(tensor), size, tightness);
+    int first = lives.firstTick(tensor);
+    int last = lives.lastTick(tensor);
+    long found = byTime.bestFit(first, last, size, tightness);
+    boolean isOnGround =
+        emptyTasks != null
+            && byTime.isEndless()
+            && emptyTasks.isSomeEmpty(tensor)
+            && byPlace.heightFrom(0, first, last) >= size;
+    return isOnGround ? 0 : found;
   }
 
   @Override
@@ -106,6 +137,9 @@ public final class FreeRectangles implements OffsetIndex {
     byPlace.take(first, last, offset, end, touched);
     floors.add(end, tensor);
     roofs.add(offset, tensor);
+    if (emptyTasks != null) {
+      emptyTasks.add(tensor);
+    }
     cuts += CUTS_PER_TENSOR - touched.size();
     for (FreeRectangle rectangle : touched) {
       byTime.remove(rectangle);
@@ -236,6 +270,12 @@ public final class FreeRectangles implements OffsetIndex {
       below = floors.tensorFrom(start, lives.lastTick(below) + 1);
     }
     return least;
+  }
+
+  private long tightnessAboveGround(long start, long end, int first, int last) {
+    return start == 0 && end != GapCursor.FOREVER
+        ? RectangleTree.Tightness.NO_GAP
+        : tightnessByTask(start, end, first, last);
   }
 
   /** Whether tensors alive in a span of ticks touch floor and roof. */

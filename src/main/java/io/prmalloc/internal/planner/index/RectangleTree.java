@@ -263,6 +263,11 @@ final class RectangleTree {
     return bestStart;
   }
 
+  /** Whether the best fit that was found last has no end. */
+  boolean isEndless() {
+    return tightest == GapCursor.FOREVER;
+  }
+
   private void search(RectangleNode node) {
     if (!node.mayHoldLife(first, last)) {
       return;

@@ -11,7 +11,7 @@
  *       GapCursor}, {@code Columns} and {@code PartialList}. {@code PaddedGapIndex} prefers gaps
  *       that begin right where a tensor ends.
  *   <li>{@code FreeRectangles}, if many are, with {@code FreeRectangle}, {@code RectangleTree},
- *       {@code RectangleNode}, {@code RectangleList} and {@code EdgeMap}.
+ *       {@code RectangleNode}, {@code RectangleList}, {@code EdgeMap} and {@code EmptyTasks}.
  *   <li>{@code LifeTree} (the tensors alive in a stretch of time), {@code DepthTree} (the most
  *       tensors that are alive at one time), {@code RangeMinimum}, {@code MinimumTree} (the first
  *       number below a bound), {@code ReallocationGraph} (which tensors may follow which in one
