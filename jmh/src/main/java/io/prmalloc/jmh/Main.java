@@ -31,7 +31,7 @@ public final class Main {
           [--least MIB] [--most MIB] [--rounds N] [--windows N] [--millis N] [--smoke]
           a Netty server that only swaps its allocator: requests per second and resident memory
       engine --model FILE [--shape INPUT=DIMENSIONS]... [--model ...] [--shapes N] [--runs N]
-          [--threads N] [--seed N] [--rounds N] [--arms ARM,...] [--memory direct|mmap]
+          [--threads N] [--seed N] [--rounds N] [--arms ARM,...] [--memory direct|mmap|huge]
           [--engine-threads N] [--heap MIB] [--json]
           ONNX Runtime on shapes that vary, by where its memory comes from: own, own-no-pattern,
           shared, no-arena, pool; DIMENSIONS such as 1x3x128..640/32x128..640/32, /32 the step,

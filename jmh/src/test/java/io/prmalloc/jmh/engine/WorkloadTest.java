@@ -84,7 +84,7 @@ class WorkloadTest {
         "--model FILE --threads 1001 | --threads is `1001`, not 1 to 1000",
         "--model FILE --engine-threads 0 | --engine-threads is `0`, not 1 to 1000",
         "--model FILE --seed 1.5 | --seed is `1.5`, not -9007199254740992 to 9007199254740992",
-        "--model FILE --memory heap | --memory is `heap`, not direct or mmap",
+        "--model FILE --memory heap | --memory is `heap`, not direct, mmap or huge",
         "--model FILE --shapes 8 --runs 7 | --runs is `7`, not at least one for each of --shapes 8",
         "--model FILE --model FILE --shapes 8 --runs 15 | --runs is `15`, not at least one for each"
             + " of --shapes 8 of 2 models",
