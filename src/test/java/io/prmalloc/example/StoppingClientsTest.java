@@ -93,14 +93,15 @@ class StoppingClientsTest {
     return server.memory().pool().stats().bytesInUse();
   }
 
-  /** Waits until the server has nothing left of anybody, then has it serve a client. */
+  /**
+   * Has the server serve a client, and waits until it has nothing left of anybody. It accepts that
+   * client after all before, of which one that closed at once may not have been accepted yet.
+   */
   private void assertAllIsBackAndOthersAreServed() throws Exception {
+    assertEquals(200, served().status());
     await(() -> server.connections() == 0 && server.requestsInFlight() == 0);
     await(() -> server.busyWorkers() == 0 && poolBytes() == 0);
-    assertEquals(0, server.bufferedBytes());
-    assertEquals(0, server.tensorBytes());
-    assertEquals(200, served().status());
-    await(() -> server.connections() == 0 && poolBytes() == 0);
+    await(() -> server.bufferedBytes() == 0 && server.tensorBytes() == 0);
   }
 
   /** An answer to a whole request. A timeout that is short may hit any client: it tries again. */
