@@ -36,8 +36,12 @@ public final class Main {
           ONNX Runtime on shapes that vary, by where its memory comes from: own, own-no-pattern,
           shared, no-arena, pool; DIMENSIONS such as 1x3x128..640/32x128..640/32, /32 the step,
           and L:16..128 for one that is drawn once for all that are called L
+      --help, alone or behind a command
+          shows this
       anything else
           goes to JMH; -h shows its options""";
+
+  private static final String HELP = "--help";
 
   private static final int USAGE_ERROR = 2;
 
@@ -55,13 +59,17 @@ public final class Main {
     String command = args.length == 0 ? "" : args[0];
     List<String> rest = List.of(args).subList(Math.min(1, args.length), args.length);
     switch (command) {
-      case "published", "report", "floors", "medians", "netty-server", "engine" ->
+      case "published", "report", "floors", "medians", "netty-server", "engine", HELP ->
           System.exit(run(command, rest));
       default -> org.openjdk.jmh.Main.main(args);
     }
   }
 
   static int run(String command, List<String> arguments) {
+    if (command.equals(HELP) || arguments.contains(HELP)) {
+      System.out.println(USAGE);
+      return 0;
+    }
     try {
       switch (command) {
         case "published" -> {

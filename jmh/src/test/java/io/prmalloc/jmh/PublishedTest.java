@@ -109,6 +109,8 @@ class PublishedTest {
     assertEquals(2, Main.run("floors", List.of()));
     assertEquals(2, Main.run("floors", List.of(run.toString())));
     assertEquals(2, Main.run("nothing", List.of()));
+    assertEquals(0, Main.run("--help", List.of()));
+    assertEquals(0, Main.run("engine", List.of("--help")));
     Path results = run.resolve("all.json");
     FakeRun.published(rival -> 10).write(results);
     assertEquals(1, Main.run("floors", List.of(run.toString())), "nobody is faster");
