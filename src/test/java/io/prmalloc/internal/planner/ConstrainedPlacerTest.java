@@ -2,6 +2,7 @@ package io.prmalloc.internal.planner;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.plan.ConstrainedInstances;
 import io.prmalloc.plan.OffsetsAssignment;
@@ -66,7 +67,7 @@ class ConstrainedPlacerTest {
   @Test
   void shouldPlaceAsTheRuleReadsWhenInputsAreRandom() {
     int compared = 0;
-    for (long seed = 0; seed < 20_000; seed++) {
+    for (long seed = 0; seed < 5_000; seed++) {
       ConstrainedProblem problem;
       try {
         problem =
@@ -81,7 +82,7 @@ class ConstrainedPlacerTest {
       assertArrayEquals(literalOffsets(problem, order), offsets, "seed " + seed);
       compared++;
     }
-    assertEquals(true, compared > 10_000, "only " + compared);
+    assertTrue(compared > 2_500, "only " + compared);
   }
 
   /** Each is alive with some dozens; to look at all pairs takes a minute. */

@@ -46,7 +46,7 @@ public final class FreeRectangles implements OffsetIndex {
   // with far more cuts, such as many equal tensors side by side with long ones on top of them. The
   // index counts and says when it is not worth it.
 
-  /** What a gap is. */
+  /** What a gap is. Threading: immutable. */
   public enum Rule {
     /** What is free in all tasks of a life together. */
     LIFE,
