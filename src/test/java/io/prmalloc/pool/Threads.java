@@ -37,6 +37,13 @@ public final class Threads {
     }
   }
 
+  /** Returns when a thread waits without a time limit, or has ended. */
+  public static void awaitWaiting(Thread thread) {
+    while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+  }
+
   public static void run(int count, Work work) throws Exception {
     run(Executors.newFixedThreadPool(count), count, work);
   }

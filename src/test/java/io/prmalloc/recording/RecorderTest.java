@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.prmalloc.pool.Threads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -129,9 +130,7 @@ class RecorderTest {
     closer.start();
     writer.join();
     // Who still waits by now waits for ever.
-    while (closer.isAlive() && closer.getState() != Thread.State.WAITING) {
-      Thread.onSpinWait();
-    }
+    Threads.awaitWaiting(closer);
     assertFalse(closer.isAlive(), "the close waits for a thread that is gone");
     assertEquals(2, tries.get());
     assertEquals("CLOSED", Recordings.end(file()));

@@ -19,6 +19,7 @@ import io.prmalloc.internal.block.AddressDirectory;
 import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.os.OperatingSystem;
+import io.prmalloc.pool.Threads;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -524,9 +525,7 @@ class LiveHeapTest {
         () -> {
           last.close();
           closer.start();
-          while (closer.isAlive() && closer.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-          }
+          Threads.awaitWaiting(closer);
         });
     assertEquals(MIB, heap.trim());
     closer.join();

@@ -52,9 +52,7 @@ class BackgroundExecutorTest {
     running.await();
     Thread closer = new Thread(executor::close);
     closer.start();
-    while (closer.getState() != Thread.State.WAITING) {
-      Thread.onSpinWait();
-    }
+    Threads.awaitWaiting(closer);
     closing.countDown();
     closer.join();
     assertTrue(ended.get());

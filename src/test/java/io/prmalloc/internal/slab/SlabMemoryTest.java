@@ -135,9 +135,7 @@ class SlabMemoryTest {
       AtomicBoolean waited = new AtomicBoolean();
       Thread refused = new Thread(() -> waited.set(gate.awaitMoves()));
       refused.start();
-      while (refused.getState() != Thread.State.WAITING) {
-        Thread.onSpinWait();
-      }
+      Threads.awaitWaiting(refused);
       goOn.countDown();
       refused.join();
       assertTrue(waited.get());
