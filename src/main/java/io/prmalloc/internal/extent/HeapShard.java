@@ -138,10 +138,11 @@ final class HeapShard {
   HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket, int depth) {
     return depth > 0
         ? take(bytes, alignment, headerBytes, pages, ticket, depth - 1)
-        : take(bytes, alignment, headerBytes, pages, ticket);
+        : takeLowest(bytes, alignment, headerBytes, pages, ticket);
   }
 
-  private HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket) {
+  private HeapBlock takeLowest(
+      long bytes, long alignment, int headerBytes, int pages, Object ticket) {
     lock();
     try {
       heap.checkOpen();

@@ -17,9 +17,8 @@ import java.util.stream.IntStream;
  */
 public final class ConstrainedPlacer {
 
-  // For each tensor, what is forbidden by those alive with it, which a tree finds, is sorted: n · a
-  // ·
-  // log n for n tensors of which a are alive with each.
+  // A tree finds the tensors alive with one; what they forbid it is sorted. That is n · a · log n
+  // for n tensors of which a are alive with each.
 
   /**
    * The placed tensors.

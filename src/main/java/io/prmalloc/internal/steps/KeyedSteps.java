@@ -159,10 +159,10 @@ public final class KeyedSteps implements Retirable {
       return arena;
     }
     counts.unplannedSteps.increment();
-    if (phase == Phase.SHARED) {
+    if (now == Phase.SHARED) {
       noteShared();
     }
-    return phase == Phase.LEARNING || (chosen != null && chosen.isGrowing())
+    return now == Phase.LEARNING || (chosen != null && chosen.isGrowing())
         ? new LearningStep(owner, this)
         : new SharedStep(owner);
   }
