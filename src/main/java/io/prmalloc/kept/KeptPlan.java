@@ -3,6 +3,7 @@ package io.prmalloc.kept;
 import io.prmalloc.internal.os.FileReplacement;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -116,7 +117,7 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
    *
    * <p>Threading: any thread.
    *
-   * @throws IOException if the file cannot be read
+   * @throws IOException if the file cannot be read; the message names the file
    * @throws PlanFormatException if it is not one that {@link #save} wrote: cut short, changed by
    *     hand, of a later version, or something else; the message names file and reason
    * @throws IllegalStateException if Jackson is not on the class path
@@ -133,6 +134,13 @@ public record KeptPlan(Optional<KeptPool> pool, List<KeptStep> steps) {
       long bytes = Files.size(file);
       text = bytes > maxBytes ? new byte[0] : in.readNBytes((int) maxBytes + 1);
       checkSize(file, Math.max(bytes, text.length), maxBytes);
+    } catch (FileSystemException e) {
+      throw e;
+    } catch (IOException e) {
+      // The system's message has the reason and no file, as of a directory.
+      FileSystemException named = new FileSystemException(file.toString(), null, e.getMessage());
+      named.initCause(e);
+      throw named;
     }
     try {
       return decode(text);

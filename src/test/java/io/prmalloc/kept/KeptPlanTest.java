@@ -285,6 +285,12 @@ class KeptPlanTest {
   }
 
   @Test
+  void shouldNameTheFileWhenItIsADirectory() {
+    IOException refused = assertThrows(IOException.class, () -> KeptPlan.load(directory));
+    assertTrue(refused.getMessage().startsWith(directory.toString()), refused.getMessage());
+  }
+
+  @Test
   void shouldGiveANewFileThePermissionsOfAnyNewFile() throws IOException {
     assumePosix();
     Path other = Files.createFile(directory.resolve("other"));

@@ -1,5 +1,6 @@
 package io.prmalloc.onnx;
 
+import io.prmalloc.model.FileInput;
 import io.prmalloc.model.GraphModel;
 import io.prmalloc.model.ModelFormatException;
 import java.io.IOException;
@@ -70,7 +71,7 @@ public final class OnnxReader {
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
   public static GraphModel read(Path path, Map<String, List<Integer>> shapes) {
-    try (InputStream in = Files.newInputStream(path)) {
+    try (InputStream in = FileInput.open(path)) {
       if (Files.size(path) > MAX_FILE_BYTES) {
         throw new ModelFormatException(
             path.toString(),

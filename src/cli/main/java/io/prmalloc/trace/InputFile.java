@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.FileInput;
 import io.prmalloc.recording.RecordingReader;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
@@ -9,7 +10,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -88,7 +88,7 @@ public final class InputFile {
 
   private static InputStream openPacked(Path path) throws IOException {
     Optional<byte[]> piped = Pipes.read(path);
-    return piped.isPresent() ? new ByteArrayInputStream(piped.get()) : Files.newInputStream(path);
+    return piped.isPresent() ? new ByteArrayInputStream(piped.get()) : FileInput.open(path);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.prmalloc.trace;
 
+import io.prmalloc.model.FileInput;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -80,7 +81,7 @@ public final class Pipes implements AutoCloseable {
   }
 
   private static byte[] readAll(Path path) {
-    try (InputStream in = Files.newInputStream(path)) {
+    try (InputStream in = FileInput.open(path)) {
       return in.readAllBytes();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
