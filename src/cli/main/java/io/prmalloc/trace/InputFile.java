@@ -61,6 +61,8 @@ public final class InputFile {
           new Kind(0, "%PDF", "a PDF document"),
           new Kind(0, "<", "a page of HTML or XML"),
           new Kind(0, "[", "a list in JSON, such as torch.cuda.memory_snapshot() answers,"),
+          new Kind(0, "\u00ff\u00fe\0\0", "text in UTF-32, which must be UTF-8,"),
+          new Kind(0, "\0\0\u00fe\u00ff", "text in UTF-32, which must be UTF-8,"),
           new Kind(0, "\u00ff\u00fe", "text in UTF-16, which must be UTF-8,"),
           new Kind(0, "\u00fe\u00ff", "text in UTF-16, which must be UTF-8,"));
 

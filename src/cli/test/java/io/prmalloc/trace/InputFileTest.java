@@ -53,6 +53,8 @@ class InputFileTest {
     "464c5200, a recording of Java Flight Recorder",
     "7f454c46, an ELF program or library",
     "fffe61002000, 'text in UTF-16, which must be UTF-8,'",
+    "fffe000061000000, 'text in UTF-32, which must be UTF-8,'",
+    "0000feff00000061, 'text in UTF-32, which must be UTF-8,'",
     "3c68746d6c3e, a page of HTML or XML",
     "5b7b225d, 'a list in JSON, such as torch.cuda.memory_snapshot() answers,'",
   })
