@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -138,7 +139,11 @@ public final class Main implements Callable<Integer> {
     if (word.isEmpty()) {
       throw new TypeConversionException("the path is empty");
     }
-    return Path.of(word);
+    try {
+      return Path.of(word);
+    } catch (InvalidPathException e) {
+      throw new TypeConversionException(describe(e));
+    }
   }
 
   /**
@@ -171,6 +176,10 @@ public final class Main implements Callable<Integer> {
       complain(command, describe(unchecked.getCause()));
       return BAD_INPUT;
     }
+    if (e instanceof InvalidPathException path) {
+      complain(command, describe(path));
+      return BAD_INPUT;
+    }
     // What readers and options throw; TraceFormatException tells the file and the line by itself.
     if (e instanceof TraceFormatException
         || e instanceof PlanFormatException
@@ -194,6 +203,18 @@ public final class Main implements Callable<Integer> {
       return file.getFile() + ": cannot be read";
     }
     return e.getMessage();
+  }
+
+  /**
+   * Java takes the encoding of file names from the locale, and in containers there is often none.
+   */
+  private static String describe(InvalidPathException e) {
+    String encoding = System.getProperty("sun.jnu.encoding", "unknown");
+    return "`"
+        + e.getInput()
+        + "` is no name of a file in the locale's encoding "
+        + encoding
+        + (encoding.equals("UTF-8") ? "" : "; LC_ALL=C.UTF-8 in the environment sets another");
   }
 
   /** One line of plain characters, whatever the message holds. */

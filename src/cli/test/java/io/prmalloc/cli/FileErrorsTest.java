@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What commands say of files that the system does not read. */
+/** What commands say of files that the system does not read, and of names that it does not have. */
 @Tag("jdk-independent")
 class FileErrorsTest {
 
@@ -69,5 +69,24 @@ class FileErrorsTest {
     String refusal = refusal("replay sample:mobilenet --plan=" + directory);
 
     assertTrue(refusal.startsWith("prmalloc: " + directory + ": "), refusal);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "plan FILE",
+        "arena FILE",
+        "plan sample:mobilenet --out=FILE",
+        "replay sample:mobilenet --plan=FILE"
+      })
+  void shouldTellTheEncodingWhenItDoesNotHaveTheName(String command) {
+    String name = "half-of-a-pair-\ud800";
+    String encoding = System.getProperty("sun.jnu.encoding");
+
+    String refusal = refusal(command.replace("FILE", name));
+
+    String expected = "`" + name + "` is no name of a file in the locale's encoding " + encoding;
+    assertTrue(refusal.contains(expected), refusal);
+    assertEquals(!encoding.equals("UTF-8"), refusal.contains("LC_ALL=C.UTF-8"), refusal);
   }
 }
