@@ -130,7 +130,8 @@ public enum TraceFormat {
    * @param device for {@link #SNAPSHOT} which device, from 0; null for the only one, and for the
    *     other formats
    * @throws TraceFormatException if the file does not hold what the format asks for
-   * @throws IllegalArgumentException if a batch or a device is given to a format that has none
+   * @throws IllegalArgumentException if a batch or a device is given to a format that has none, or
+   *     sizes are shapes
    * @throws UncheckedIOException if the file is not there or cannot be read
    */
   public Trace read(Path path, Integer batch, Integer device) {
@@ -138,12 +139,23 @@ public enum TraceFormat {
     return switch (this) {
       case MNN -> MnnReader.read(path, batch).toTrace();
       case EVENTS -> EventsReader.read(path.toString(), TextLines.Source.of(path));
-      case LIFETIMES, RECORDS, GRAPH -> readLifetimes(path, batch, device).toTrace();
+      case LIFETIMES, RECORDS, GRAPH -> toTrace(readLifetimes(path, batch, device));
       case RECORDING -> RecordingTraces.read(path);
       case MALLOC -> MallocTraceReader.read(path.toString(), TextLines.Source.of(path));
       case IDEALLOC -> IdeallocReader.read(path.toString(), TextLines.Source.of(path));
       case SNAPSHOT -> SnapshotReader.read(path, device);
     };
+  }
+
+  private static Trace toTrace(TensorLifetimes tensors) {
+    if (tensors.dimensions() > 1) {
+      throw new IllegalArgumentException(
+          tensors.name()
+              + ": sizes of "
+              + tensors.dimensions()
+              + " dimensions are no bytes to allocate");
+    }
+    return tensors.toTrace();
   }
 
   /**

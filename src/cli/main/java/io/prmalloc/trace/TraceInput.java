@@ -52,8 +52,8 @@ public record TraceInput(
    * <p>Threading: any thread.
    *
    * @throws TraceFormatException if the file does not hold a trace
-   * @throws IllegalArgumentException if there is no such sample, or the options do not fit the
-   *     input
+   * @throws IllegalArgumentException if there is no such sample, the options do not fit the input,
+   *     or sizes are shapes
    * @throws java.io.UncheckedIOException if the file is not there or cannot be read
    */
   public Trace read() {

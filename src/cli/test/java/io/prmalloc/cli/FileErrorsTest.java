@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.prmalloc.onnx.OnnxReader;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,5 +89,22 @@ class FileErrorsTest {
     String expected = "`" + name + "` is no name of a file in the locale's encoding " + encoding;
     assertTrue(refusal.contains(expected), refusal);
     assertEquals(!encoding.equals("UTF-8"), refusal.contains("LC_ALL=C.UTF-8"), refusal);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "learn FILE --steps=1",
+        "simulate FILE",
+        "replay FILE",
+        "replay sample:mobilenet FILE",
+        "replay sample:mobilenet --shift=FILE"
+      })
+  void shouldRefuseToAllocateWhenSizesAreShapes(String command) throws IOException {
+    Path file = Files.writeString(directory.resolve("s.csv"), "id,size,first,last\na,2x2,0,1\n");
+
+    assertEquals(
+        "prmalloc: " + file + ": sizes of 2 dimensions are no bytes to allocate",
+        refusal(command.replace("FILE", file.toString())));
   }
 }

@@ -106,15 +106,4 @@ class SimulateCommandTest {
     assertTrue(outcome.out().startsWith("sample:mobilenet: 128 tensors, "), outcome.out());
     assertTrue(outcome.out().contains("MNN's pool, parts reused"), outcome.out());
   }
-
-  @Test
-  void shouldRefuseWhenSizesAreShapes() throws IOException {
-    Path input = Files.writeString(directory.resolve("s.csv"), "id,size,first,last\na,2x2,0,1\n");
-
-    Outcome outcome = Outcome.of("simulate", input.toString());
-
-    assertEquals(2, outcome.exitCode());
-    assertEquals(
-        "prmalloc: " + input + ": sizes of 2 dimensions are no bytes to allocate\n", outcome.err());
-  }
 }

@@ -66,17 +66,11 @@ public record Simulation(
       return of(profile.toTrace(), profile.toLifetimes(), profile.ops().size());
     }
     TensorLifetimes tensors = input.readLifetimes();
-    if (tensors.dimensions() > 1) {
-      throw new IllegalArgumentException(
-          tensors.name()
-              + ": sizes of "
-              + tensors.dimensions()
-              + " dimensions are no bytes to allocate");
-    }
+    Trace trace = input.read();
     List<TensorUsageRecord> records = tensors.records();
     long first = records.stream().mapToLong(TensorUsageRecord::firstTask).min().orElse(0);
     long last = records.stream().mapToLong(TensorUsageRecord::lastTask).max().orElse(-1);
-    return of(input.read(), tensors, last - first + 1);
+    return of(trace, tensors, last - first + 1);
   }
 
   private static Simulation of(Trace trace, TensorLifetimes tensors, long ops) {
