@@ -106,4 +106,16 @@ class SimulateCommandTest {
     assertTrue(outcome.out().startsWith("sample:mobilenet: 128 tensors, "), outcome.out());
     assertTrue(outcome.out().contains("MNN's pool, parts reused"), outcome.out());
   }
+
+  @Test
+  void shouldNameTheInputWhenItHasTooManyTensors() throws IOException {
+    Path input = Files.writeString(directory.resolve("many.ev"), "a x 1\nf x 0\n".repeat(200_001));
+
+    Outcome outcome = Outcome.of("simulate", input.toString());
+
+    assertEquals(2, outcome.exitCode());
+    assertEquals(
+        "prmalloc: " + input + ": has 200001 tensors; the placement takes up to 200000\n",
+        outcome.err());
+  }
 }

@@ -55,8 +55,8 @@ public record Simulation(
    *
    * <p>Threading: any thread.
    *
-   * @throws IllegalArgumentException if the input makes no sense, sizes are shapes, or the sizes
-   *     together pass 2^63 − 1
+   * @throws IllegalArgumentException if the input makes no sense, sizes are shapes or together pass
+   *     2^63 − 1, or there are more tensors than {@link HeuristicPlanner#MAX_TENSORS}
    * @throws io.prmalloc.trace.TraceFormatException if the file does not hold a trace
    * @throws UncheckedIOException if a file cannot be read
    */
@@ -66,11 +66,24 @@ public record Simulation(
       return of(profile.toTrace(), profile.toLifetimes(), profile.ops().size());
     }
     TensorLifetimes tensors = input.readLifetimes();
+    checkCount(tensors);
     Trace trace = input.read();
     List<TensorUsageRecord> records = tensors.records();
     long first = records.stream().mapToLong(TensorUsageRecord::firstTask).min().orElse(0);
     long last = records.stream().mapToLong(TensorUsageRecord::lastTask).max().orElse(-1);
     return of(trace, tensors, last - first + 1);
+  }
+
+  /** Before what takes longer: the trace, and the pools. */
+  private static void checkCount(TensorLifetimes tensors) {
+    if (tensors.count() > HeuristicPlanner.MAX_TENSORS) {
+      throw new IllegalArgumentException(
+          tensors.name()
+              + ": has "
+              + tensors.count()
+              + " tensors; the placement takes up to "
+              + HeuristicPlanner.MAX_TENSORS);
+    }
   }
 
   private static Simulation of(Trace trace, TensorLifetimes tensors, long ops) {
