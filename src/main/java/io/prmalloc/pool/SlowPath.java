@@ -96,7 +96,7 @@ final class SlowPath {
 
   private Block take(long bytes, int alignment, int smallHeader, int largeHeader) {
     if (Requests.isLarge(bytes + largeHeader)) {
-      return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.BULKY_DEPTH);
     }
     // A caller that requests an address has asked the step already.
     Block ofStep = largeHeader == 0 && steps.isServing() ? steps.take(bytes, alignment) : null;
@@ -110,7 +110,7 @@ final class SlowPath {
             ? takeNear(bytes, alignment, smallHeader, largeHeader)
             : takeFurther(bytes, alignment, smallHeader, largeHeader);
     if (ready == null) {
-      return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.DEPTH);
+      return takeUnready(bytes, alignment, smallHeader, largeHeader, NoInline.BULKY_DEPTH);
     }
     return observers != null ? ObserverRegistry.tell(observers, ready, bytes, alignment) : ready;
   }
@@ -140,9 +140,12 @@ final class SlowPath {
   /** Out of line, or it would keep what precedes it, which is quick, from being inlined. */
   private Block takeUnready(
       long bytes, int alignment, int smallHeader, int largeHeader, int depth) {
-    if (depth > 0) {
-      return takeUnready(bytes, alignment, smallHeader, largeHeader, depth - 1);
-    }
+    return depth > 0
+        ? takeUnready(bytes, alignment, smallHeader, largeHeader, depth - 1)
+        : takeOrRetry(bytes, alignment, smallHeader, largeHeader);
+  }
+
+  private Block takeOrRetry(long bytes, int alignment, int smallHeader, int largeHeader) {
     try {
       return takeWatched(bytes, alignment, smallHeader, largeHeader);
     } catch (OutOfNativeMemoryException refused) {

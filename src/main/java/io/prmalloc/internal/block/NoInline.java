@@ -38,5 +38,14 @@ public final class NoInline {
    */
   public static final int DEPTH = 3;
 
+  /**
+   * The same for what is so bulky that the JIT should compile it once: in a method that calls
+   * itself it may stand twice, for the first call is inlined. A call of more than 35 bytes of
+   * bytecode is inlined only where at least a quarter of the method's runs make it
+   * (InlineFrequencyRatio), and from this depth on one in five makes it at most, even if the first
+   * two levels are inlined elsewhere. So what is bulky must be a method of its own.
+   */
+  public static final int BULKY_DEPTH = 6;
+
   private NoInline() {}
 }

@@ -132,8 +132,8 @@ final class HeapShard {
   /**
    * An extent of this shard's regions, or null.
    *
-   * @param depth {@link NoInline#DEPTH}: the JIT would compile all of this at each place from which
-   *     the heap is asked, with 40 MiB of memory that the C library keeps
+   * @param depth {@link NoInline#BULKY_DEPTH}: the JIT would compile all of this at each place from
+   *     which the heap is asked, with 40 MiB of memory that the C library keeps
    */
   HeapBlock take(long bytes, long alignment, int headerBytes, int pages, Object ticket, int depth) {
     return depth > 0

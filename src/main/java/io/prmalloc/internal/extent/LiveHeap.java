@@ -251,7 +251,8 @@ public final class LiveHeap implements Retirable {
       return takeOwn(new Request(bytes, alignment, headerBytes, capacity, ticket));
     }
     HeapShard shard = shards[stripes.current()];
-    HeapBlock block = shard.take(bytes, alignment, headerBytes, pages, ticket, NoInline.DEPTH);
+    HeapBlock block =
+        shard.take(bytes, alignment, headerBytes, pages, ticket, NoInline.BULKY_DEPTH);
     return block != null
         ? block
         : takeSlowly(shard, new Request(bytes, alignment, headerBytes, capacity, ticket));
@@ -371,7 +372,7 @@ public final class LiveHeap implements Retirable {
               request.headerBytes(),
               request.pages(),
               request.ticket(),
-              NoInline.DEPTH);
+              NoInline.BULKY_DEPTH);
       if (block != null) {
         return block;
       }
