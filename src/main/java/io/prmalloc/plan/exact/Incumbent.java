@@ -38,23 +38,20 @@ final class Incumbent {
   /**
    * A plan somebody found.
    *
-   * @param offsets copied if it is better
-   * @return whether it is better than all before
+   * @param offsets copied if it is better than all before
    */
-  boolean offer(long[] offsets) {
+  void offer(long[] offsets) {
     long offered = problem.total(offsets);
     if (offered >= total) {
-      return false;
+      return;
     }
     synchronized (this) {
-      if (offered >= total) {
-        return false;
+      if (offered < total) {
+        best = offsets.clone();
+        total = offered;
+        hasPlan = true;
+        changed();
       }
-      best = offsets.clone();
-      total = offered;
-      hasPlan = true;
-      changed();
-      return true;
     }
   }
 

@@ -120,10 +120,6 @@ final class SearchState {
     return placed[tensor];
   }
 
-  boolean isAsleep(int tensor) {
-    return asleep[tensor];
-  }
-
   /** Where the lowest of the unplaced tensors of a section must lie, at most. */
   long limit(int section) {
     return limits.at(section);
