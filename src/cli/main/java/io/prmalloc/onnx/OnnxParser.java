@@ -200,8 +200,8 @@ final class OnnxParser {
                 constant[0] = sparse("sparse_tensor", new String[1]);
             case OnnxSchema.ATTRIBUTE_GRAPH -> bodies.add(body("g"));
             case OnnxSchema.ATTRIBUTE_GRAPHS -> bodies.add(body("graphs[" + bodies.size() + "]"));
-            case OnnxSchema.ATTRIBUTE_FLOATS -> in.fractions(floats, Value.MAX_CONTENT);
-            case OnnxSchema.ATTRIBUTE_INTS -> in.wholes(wholes, Value.MAX_CONTENT);
+            case OnnxSchema.ATTRIBUTE_FLOATS -> in.fractions(floats);
+            case OnnxSchema.ATTRIBUTE_INTS -> in.wholes(wholes);
             default -> in.skip();
           }
         });
@@ -229,12 +229,12 @@ final class OnnxParser {
             entry,
             field -> {
               switch (field) {
-                case OnnxSchema.TENSOR_DIMS -> in.wholes(dims, Value.MAX_CONTENT);
+                case OnnxSchema.TENSOR_DIMS -> in.wholes(dims);
                 case OnnxSchema.TENSOR_DATA_TYPE -> type[0] = in.whole();
                 case OnnxSchema.TENSOR_NAME -> name[0] = in.text();
                 case OnnxSchema.TENSOR_INT32_DATA, OnnxSchema.TENSOR_INT64_DATA ->
-                    in.wholes(wholes, Value.MAX_CONTENT);
-                case OnnxSchema.TENSOR_FLOAT_DATA -> in.fractions(floats, Value.MAX_CONTENT);
+                    in.wholes(wholes);
+                case OnnxSchema.TENSOR_FLOAT_DATA -> in.fractions(floats);
                 case OnnxSchema.TENSOR_RAW_DATA -> raw[0] = in.bytes(MAX_CONTENT_BYTES, rawLength);
                 case OnnxSchema.TENSOR_DATA_LOCATION -> location[0] = in.whole();
                 default -> in.skip();
@@ -278,7 +278,7 @@ final class OnnxParser {
             field -> {
               switch (field) {
                 case OnnxSchema.SPARSE_VALUES -> values[0] = constant("values", name);
-                case OnnxSchema.SPARSE_DIMS -> in.wholes(dims, Value.MAX_CONTENT);
+                case OnnxSchema.SPARSE_DIMS -> in.wholes(dims);
                 default -> in.skip();
               }
             });

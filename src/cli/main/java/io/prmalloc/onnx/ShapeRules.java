@@ -119,7 +119,7 @@ final class ShapeRules {
       case "Dropout" ->
           List.of(same(op, op.type(0)), same(op, op.opset() < 10 ? op.type(0) : OnnxType.BOOL));
       case "InstanceNormalization" -> {
-        checkChannels(op, 1, 2);
+        checkChannels(op, 2);
         yield List.of(same(op, op.type(0)));
       }
       case "PRelu" -> {
@@ -130,7 +130,7 @@ final class ShapeRules {
       }
       case "BatchNormalization" -> {
         if (op.whole("spatial", 1) != 0) {
-          checkChannels(op, 1, 4);
+          checkChannels(op, 4);
         }
         Value channels = new Value(op.type(3), op.dims(3), null);
         yield List.of(same(op, op.type(0)), channels, channels, channels, channels);
@@ -240,10 +240,13 @@ final class ShapeRules {
     return new Value(type, null, null);
   }
 
-  /** Checks that inputs have a number for each channel, the second dimension of the first input. */
-  private static void checkChannels(Operator op, int first, int last) {
+  /**
+   * Checks that the inputs from the second to the one at {@code last} have a number for each
+   * channel, the second dimension of the first input.
+   */
+  private static void checkChannels(Operator op, int last) {
     long[] in = op.dims(0);
-    for (int i = first; in != null && in.length > 1 && i <= last; i++) {
+    for (int i = 1; in != null && in.length > 1 && i <= last; i++) {
       long[] each = op.dims(i);
       if (each != null) {
         fit(1, each.length, in, each);

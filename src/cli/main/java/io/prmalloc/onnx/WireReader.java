@@ -123,14 +123,18 @@ final class WireReader {
     return null;
   }
 
+  // Of more than Value.MAX_CONTENT repeated numbers, one more than that is kept, and the rest
+  // passed
+  // over.
+
   /** A repeated whole number, each one by itself or all of them in a row. */
-  void wholes(List<Long> to, int most) throws IOException {
-    repeated(WireFormat.WIRETYPE_VARINT, in::readRawVarint64, to, most);
+  void wholes(List<Long> to) throws IOException {
+    repeated(WireFormat.WIRETYPE_VARINT, in::readRawVarint64, to);
   }
 
   /** A repeated 32-bit fraction, each one by itself or all of them in a row. */
-  void fractions(List<Float> to, int most) throws IOException {
-    repeated(WireFormat.WIRETYPE_FIXED32, in::readFloat, to, most);
+  void fractions(List<Float> to) throws IOException {
+    repeated(WireFormat.WIRETYPE_FIXED32, in::readFloat, to);
   }
 
   @FunctionalInterface
@@ -138,23 +142,21 @@ final class WireReader {
     T read() throws IOException;
   }
 
-  /** Of more than {@code most} elements, one more than that is kept, and the rest passed over. */
-  private <T> void repeated(int wireType, Element<T> element, List<T> to, int most)
-      throws IOException {
+  private <T> void repeated(int wireType, Element<T> element, List<T> to) throws IOException {
     if (WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED) {
       int limit = in.pushLimit(in.readRawVarint32());
       while (in.getBytesUntilLimit() > 0) {
-        keep(element.read(), to, most);
+        keep(element.read(), to);
       }
       in.popLimit(limit);
     } else {
       expect(wireType);
-      keep(element.read(), to, most);
+      keep(element.read(), to);
     }
   }
 
-  private static <T> void keep(T element, List<T> to, int most) {
-    if (to.size() <= most) {
+  private static <T> void keep(T element, List<T> to) {
+    if (to.size() <= Value.MAX_CONTENT) {
       to.add(element);
     }
   }

@@ -63,7 +63,7 @@ final class ShapeRules {
       case SPLIT -> split();
       case SPLIT_V -> splitV();
       case UNPACK ->
-          Collections.nCopies(operator.outputs().size(), without(shape(0), axisOption(1, 0)));
+          Collections.nCopies(operator.outputs().size(), without(shape(0), axisOption(1)));
       case TOPK_V2 -> {
         List<Integer> in = atLeast(0, 1);
         List<Integer> top = with(in, in.size() - 1, value(1));
@@ -165,15 +165,15 @@ final class ShapeRules {
         int groups = Math.max(1, shape(0, 4).get(3) / each);
         boolean grouped = shape(0, 4).get(3) == groups * each && shape(1).get(0) % groups == 0;
         checkFilter(0, 3, 3, grouped);
-        yield slide(2, 1, shape(1, 4).get(0), 0, 1, 4);
+        yield slide(2, 1, shape(1, 4).get(0), 4);
       }
       case DEPTHWISE_CONV_2D -> {
         checkFilter(0, 3, 3, shape(1, 4).get(3) % Math.max(1, shape(0, 4).get(3)) == 0);
-        yield slide(2, 1, shape(1, 4).get(3), 0, 1, 5);
+        yield slide(2, 1, shape(1, 4).get(3), 5);
       }
       case CONV_3D -> {
         checkFilter(0, 4, 3, false);
-        yield slide(3, 0, shape(1, 5).get(4), 0, 1, 5);
+        yield slide(3, 0, shape(1, 5).get(4), 5);
       }
       case AVERAGE_POOL_2D, L2_POOL_2D, MAX_POOL_2D -> pool();
       case TRANSPOSE_CONV -> {
@@ -385,8 +385,8 @@ final class ShapeRules {
   }
 
   /** The axis in an option, of the first input. */
-  private int axisOption(int field, int absent) {
-    return axis((long) option(field, absent), shape(0).size());
+  private int axisOption(int field) {
+    return axis((long) option(field, 0), shape(0).size());
   }
 
   private List<Integer> dimensions(int input) {
@@ -447,17 +447,15 @@ final class ShapeRules {
   }
 
   /**
-   * A convolution.
+   * A convolution. Its options are the padding, then the stride along each axis, in 2-D w before h,
+   * in 3-D d, w, h.
    *
    * @param axes how many dimensions the filter slides along; they are behind the batch
    * @param filterAxis the first of them in the filter's shape
    * @param channels of the output
-   * @param padding the option's field
-   * @param strides the field of the first stride; in 2-D w before h, in 3-D d, w, h
-   * @param dilations as {@code strides}
+   * @param dilations the field of the first dilation; the axes are in the order of the strides
    */
-  private List<Integer> slide(
-      int axes, int filterAxis, int channels, int padding, int strides, int dilations) {
+  private List<Integer> slide(int axes, int filterAxis, int channels, int dilations) {
     List<Integer> in = shape(0, axes + 2);
     List<Integer> shape = new ArrayList<>(List.of(in.get(0)));
     for (int i = 0; i < axes; i++) {
@@ -467,9 +465,9 @@ final class ShapeRules {
           windows(
               in.get(1 + i),
               shape(1).get(filterAxis + i),
-              option(strides + field, 0),
+              option(1 + field, 0),
               option(dilations + field, 1),
-              !flag(padding)));
+              !flag(0)));
     }
     shape.add(channels);
     return shape;
@@ -656,7 +654,7 @@ final class ShapeRules {
 
   private List<Integer> concatenation() {
     List<Integer> first = shape(0);
-    int axis = axisOption(0, 0);
+    int axis = axisOption(0);
     long sum = 0;
     for (int i = 0; i < shapes.size(); i++) {
       List<Integer> part = shape(i, first.size());
@@ -760,7 +758,7 @@ final class ShapeRules {
   private List<Integer> gather() {
     List<Integer> in = atLeast(0, 1);
     List<Integer> indices = shape(1);
-    int axis = axisOption(0, 0);
+    int axis = axisOption(0);
     int batches = option(1, 0);
     batches = batches < 0 ? batches + indices.size() : batches;
     if (batches < 0 || batches > Math.min(axis, indices.size())) {

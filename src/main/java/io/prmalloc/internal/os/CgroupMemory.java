@@ -102,15 +102,16 @@ public final class CgroupMemory {
       return;
     }
     boolean isTwo = system[TYPE].equals("cgroup2");
-    if (isTwo || (system[TYPE].equals("cgroup") && isIn("memory", system[OPTIONS]))) {
+    if (isTwo || (system[TYPE].equals("cgroup") && hasMemory(system[OPTIONS]))) {
       below(root, unescaped(mount[MOUNT_POINT]))
           .ifPresent(
               place -> found.add(new Hierarchy(isTwo ? 2 : 1, unescaped(mount[ROOT]), place)));
     }
   }
 
-  private static boolean isIn(String word, String list) {
-    return Arrays.asList(list.split(",", -1)).contains(word);
+  /** Whether a list of controllers, with commas between them, has the one of memory. */
+  private static boolean hasMemory(String controllers) {
+    return Arrays.asList(controllers.split(",", -1)).contains("memory");
   }
 
   private static String unescaped(String path) {
@@ -144,7 +145,7 @@ public final class CgroupMemory {
     /** Whether a line of {@code /proc/self/cgroup} is about it. */
     boolean isOf(String[] fields) {
       boolean isTwo = fields[0].equals("0") && fields[1].isEmpty();
-      return version == 2 ? isTwo : !isTwo && isIn("memory", fields[1]);
+      return version == 2 ? isTwo : !isTwo && hasMemory(fields[1]);
     }
 
     /** Whether the group is the one that is mounted, or below it. */
