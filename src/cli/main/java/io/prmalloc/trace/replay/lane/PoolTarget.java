@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.LongFunction;
 
 /**
  * The allocator that learns. Every step of every thread is a scope of its own, before and after the
@@ -65,12 +66,13 @@ public final class PoolTarget implements ReplayTarget {
 
   @Override
   public Lane lane(int tensors) {
-    if (planned) {
-      return api == Api.RAW
-          ? new RawStepLane(pool, tensors)
-          : new HandleStepLane(new StepOf(pool), tensors);
+    StepOf steps = new StepOf(pool);
+    if (api == Api.RAW) {
+      return planned ? new RawStepLane(steps, tensors) : new RawPoolLane(pool, steps, tensors);
     }
-    return api == Api.RAW ? new RawPoolLane(pool, tensors) : new HandlePoolLane(pool, tensors);
+    return planned
+        ? new HandlePoolLane(steps::allocate, steps, tensors)
+        : new HandlePoolLane(pool::allocate, steps, tensors);
   }
 
   @Override
@@ -208,9 +210,9 @@ public final class PoolTarget implements ReplayTarget {
   private static final class RawPoolLane extends RawLane {
     private final StepOf steps;
 
-    RawPoolLane(TensorPoolAllocator pool, int tensors) {
+    RawPoolLane(TensorPoolAllocator pool, StepOf steps, int tensors) {
       super(pool, tensors);
-      this.steps = new StepOf(pool);
+      this.steps = steps;
     }
 
     @Override
@@ -224,12 +226,13 @@ public final class PoolTarget implements ReplayTarget {
     }
   }
 
+  /** Asks the pool, or the step where one is open. */
   private static final class HandlePoolLane extends HandleLane {
     private final StepOf steps;
 
-    HandlePoolLane(TensorPoolAllocator pool, int tensors) {
-      super(pool::allocate, tensors);
-      this.steps = new StepOf(pool);
+    HandlePoolLane(LongFunction<Allocation> allocator, StepOf steps, int tensors) {
+      super(allocator, tensors);
+      this.steps = steps;
     }
 
     @Override
@@ -247,9 +250,9 @@ public final class PoolTarget implements ReplayTarget {
   private static final class RawStepLane extends AddressLane {
     private final StepOf steps;
 
-    RawStepLane(TensorPoolAllocator pool, int tensors) {
+    RawStepLane(StepOf steps, int tensors) {
       super(tensors);
-      this.steps = new StepOf(pool);
+      this.steps = steps;
     }
 
     @Override
@@ -270,26 +273,6 @@ public final class PoolTarget implements ReplayTarget {
     @Override
     public void giveBack(int tensor, long address) {
       steps.deallocateRaw(address);
-    }
-  }
-
-  /** Asks the step and not the pool, where one is open. */
-  private static final class HandleStepLane extends HandleLane {
-    private final StepOf steps;
-
-    HandleStepLane(StepOf steps, int tensors) {
-      super(steps::allocate, tensors);
-      this.steps = steps;
-    }
-
-    @Override
-    public void openStep() {
-      steps.open();
-    }
-
-    @Override
-    public void closeStep() {
-      steps.close();
     }
   }
 }
