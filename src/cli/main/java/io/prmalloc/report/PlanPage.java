@@ -1,17 +1,15 @@
 package io.prmalloc.report;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.planning.PlanKind;
 import io.prmalloc.trace.planning.PlanReport;
 import io.prmalloc.trace.planning.PlanRun;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,30 +48,27 @@ public final class PlanPage {
   private static String data(PlanReport report) {
     TensorLifetimes tensors = report.tensors();
     List<TensorUsageRecord> records = tensors.records();
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("name", tensors.name());
-      json.writeNumberField("load", report.lowerBoundBytes());
-      json.writeArrayFieldStart("labels");
-      for (String label : tensors.labels()) {
-        json.writeString(label);
-      }
-      json.writeEndArray();
-      writeNumbers(json, "sizes", records, TensorUsageRecord::sizeBytes);
-      writeNumbers(json, "first", records, TensorUsageRecord::firstTask);
-      writeNumbers(json, "last", records, TensorUsageRecord::lastTask);
-      writeGaps(json, records);
-      json.writeArrayFieldStart("plans");
-      for (PlanRun run : shown(report.runs())) {
-        writeRun(json, report, run);
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("name", tensors.name());
+          json.writeNumberField("load", report.lowerBoundBytes());
+          json.writeArrayFieldStart("labels");
+          for (String label : tensors.labels()) {
+            json.writeString(label);
+          }
+          json.writeEndArray();
+          writeNumbers(json, "sizes", records, TensorUsageRecord::sizeBytes);
+          writeNumbers(json, "first", records, TensorUsageRecord::firstTask);
+          writeNumbers(json, "last", records, TensorUsageRecord::lastTask);
+          writeGaps(json, records);
+          json.writeArrayFieldStart("plans");
+          for (PlanRun run : shown(report.runs())) {
+            writeRun(json, report, run);
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.prmalloc.report;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.Allocator;
 import io.prmalloc.lifetime.AllocStats;
@@ -10,10 +9,9 @@ import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.pool.PlanComparison;
 import io.prmalloc.pool.PlanComparison.Drawn;
 import io.prmalloc.pool.PoolPolicies;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.Trace;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,37 +90,34 @@ public final class PoolPage {
 
   private static String data(
       Trace trace, List<Integer> tensors, List<AllocStats> lives, List<Drawn> plans) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("name", trace.name());
-      json.writeNumberField("load", loadBytes(lives));
-      json.writeArrayFieldStart("labels");
-      for (int tensor : tensors) {
-        json.writeString(trace.id(tensor));
-      }
-      json.writeEndArray();
-      writeNumbers(json, "sizes", lives, AllocStats::sizeBytes);
-      writeNumbers(json, "first", lives, AllocStats::beginTick);
-      writeNumbers(json, "last", lives, PoolPage::lastTick);
-      json.writeArrayFieldStart("plans");
-      for (Drawn plan : plans) {
-        json.writeStartObject();
-        json.writeStringField("strategy", plan.name());
-        json.writeStringField("kind", plan.shared() ? "blocks" : "offsets");
-        json.writeNumberField("total", plan.bytes());
-        json.writeBooleanField("chosen", plan.chosen());
-        writeNumbers(json, "offsets", plan.offsets(), Long::longValue);
-        writeNumbers(json, "blockBytes", plan.blockBytes(), Long::longValue);
-        json.writeEndObject();
-      }
-      json.writeEndArray();
-      json.writeBooleanField("pool", true);
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("name", trace.name());
+          json.writeNumberField("load", loadBytes(lives));
+          json.writeArrayFieldStart("labels");
+          for (int tensor : tensors) {
+            json.writeString(trace.id(tensor));
+          }
+          json.writeEndArray();
+          writeNumbers(json, "sizes", lives, AllocStats::sizeBytes);
+          writeNumbers(json, "first", lives, AllocStats::beginTick);
+          writeNumbers(json, "last", lives, PoolPage::lastTick);
+          json.writeArrayFieldStart("plans");
+          for (Drawn plan : plans) {
+            json.writeStartObject();
+            json.writeStringField("strategy", plan.name());
+            json.writeStringField("kind", plan.shared() ? "blocks" : "offsets");
+            json.writeNumberField("total", plan.bytes());
+            json.writeBooleanField("chosen", plan.chosen());
+            writeNumbers(json, "offsets", plan.offsets(), Long::longValue);
+            writeNumbers(json, "blockBytes", plan.blockBytes(), Long::longValue);
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          json.writeBooleanField("pool", true);
+          json.writeEndObject();
+        });
   }
 
   private static <T> void writeNumbers(

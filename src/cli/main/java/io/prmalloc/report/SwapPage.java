@@ -1,12 +1,10 @@
 package io.prmalloc.report;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.swap.Swapping;
 import io.prmalloc.trace.swap.Timeline;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -30,46 +28,43 @@ public final class SwapPage {
 
   private static String data(Swapping swapping) {
     Timeline timeline = swapping.timeline();
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("name", swapping.name());
-      json.writeStringField("mode", swapping.options().mode().toString());
-      json.writeStringField("allocator", swapping.options().allocator().label());
-      json.writeNumberField("forwardOps", swapping.forwardOps());
-      json.writeNumberField("total", swapping.run().totalMillis());
-      json.writeNumberField("stall", swapping.run().stallMillis());
-      json.writeNumberField("peak", swapping.run().peakBytes());
-      json.writeNumberField("out", swapping.run().bytesOut());
-      json.writeNumberField("in", swapping.run().bytesIn());
-      json.writeNumberField("budget", swapping.options().budgetBytes().orElse(-1));
-      List<Timeline.Op> ops = timeline.ops();
-      json.writeArrayFieldStart("opNames");
-      for (Timeline.Op op : ops) {
-        json.writeString(op.name());
-      }
-      json.writeEndArray();
-      writeNumbers(json, "opStart", ops, Timeline.Op::startMillis);
-      writeNumbers(json, "opEnd", ops, Timeline.Op::endMillis);
-      writeNumbers(json, "opComputeStart", ops, Timeline.Op::computeStartMillis);
-      writeNumbers(json, "opCompute", ops, Timeline.Op::computeMillis);
-      List<Timeline.Transfer> transfers = timeline.transfers();
-      json.writeArrayFieldStart("tensors");
-      for (Timeline.Transfer transfer : transfers) {
-        json.writeString(transfer.tensor());
-      }
-      json.writeEndArray();
-      writeNumbers(json, "isOut", transfers, transfer -> transfer.out() ? 1 : 0);
-      writeNumbers(json, "bytes", transfers, Timeline.Transfer::bytes);
-      writeNumbers(json, "diskStart", transfers, Timeline.Transfer::startMillis);
-      writeNumbers(json, "diskEnd", transfers, Timeline.Transfer::endMillis);
-      writeNumbers(json, "liveAt", timeline.lives(), Timeline.Live::millis);
-      writeNumbers(json, "live", timeline.lives(), Timeline.Live::bytes);
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("name", swapping.name());
+          json.writeStringField("mode", swapping.options().mode().toString());
+          json.writeStringField("allocator", swapping.options().allocator().label());
+          json.writeNumberField("forwardOps", swapping.forwardOps());
+          json.writeNumberField("total", swapping.run().totalMillis());
+          json.writeNumberField("stall", swapping.run().stallMillis());
+          json.writeNumberField("peak", swapping.run().peakBytes());
+          json.writeNumberField("out", swapping.run().bytesOut());
+          json.writeNumberField("in", swapping.run().bytesIn());
+          json.writeNumberField("budget", swapping.options().budgetBytes().orElse(-1));
+          List<Timeline.Op> ops = timeline.ops();
+          json.writeArrayFieldStart("opNames");
+          for (Timeline.Op op : ops) {
+            json.writeString(op.name());
+          }
+          json.writeEndArray();
+          writeNumbers(json, "opStart", ops, Timeline.Op::startMillis);
+          writeNumbers(json, "opEnd", ops, Timeline.Op::endMillis);
+          writeNumbers(json, "opComputeStart", ops, Timeline.Op::computeStartMillis);
+          writeNumbers(json, "opCompute", ops, Timeline.Op::computeMillis);
+          List<Timeline.Transfer> transfers = timeline.transfers();
+          json.writeArrayFieldStart("tensors");
+          for (Timeline.Transfer transfer : transfers) {
+            json.writeString(transfer.tensor());
+          }
+          json.writeEndArray();
+          writeNumbers(json, "isOut", transfers, transfer -> transfer.out() ? 1 : 0);
+          writeNumbers(json, "bytes", transfers, Timeline.Transfer::bytes);
+          writeNumbers(json, "diskStart", transfers, Timeline.Transfer::startMillis);
+          writeNumbers(json, "diskEnd", transfers, Timeline.Transfer::endMillis);
+          writeNumbers(json, "liveAt", timeline.lives(), Timeline.Live::millis);
+          writeNumbers(json, "live", timeline.lives(), Timeline.Live::bytes);
+          json.writeEndObject();
+        });
   }
 
   private static <T> void writeNumbers(

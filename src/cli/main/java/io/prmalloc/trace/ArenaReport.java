@@ -1,6 +1,5 @@
 package io.prmalloc.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.model.Counted;
 import io.prmalloc.model.GraphModel;
@@ -15,8 +14,6 @@ import io.prmalloc.plan.arena.Graph.Node;
 import io.prmalloc.plan.arena.Graph.Tensor;
 import io.prmalloc.plan.arena.TensorKind;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -66,35 +63,32 @@ public final class ArenaReport {
    * <p>Threading: one thread at a time.
    */
   public String json() {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeNumberField("arenaBytes", arenaBytes());
-      json.writeNumberField("persistentBytes", persistentBytes());
-      json.writeNumberField("lowerBoundBytes", loadBytes());
-      placed.get(0).writeTensors(json, explained);
-      if (placed.size() > 1) {
-        json.writeNumberField("totalBytes", arenaBytes() + persistentBytes());
-        json.writeNumberField("atOnceBytes", atOnceBytes());
-        json.writeArrayFieldStart("subgraphs");
-        for (int i = 0; i < placed.size(); i++) {
-          Placed part = placed.get(i);
+    return JsonText.of(
+        json -> {
           json.writeStartObject();
-          json.writeNumberField("subgraph", i);
-          json.writeStringField("name", part.part.name());
-          json.writeNumberField("arenaBytes", part.planner.arenaBytes());
-          json.writeNumberField("persistentBytes", part.planner.persistentBytes());
-          json.writeNumberField("lowerBoundBytes", part.loadBytes());
-          part.writeTensors(json, explained);
+          json.writeNumberField("arenaBytes", arenaBytes());
+          json.writeNumberField("persistentBytes", persistentBytes());
+          json.writeNumberField("lowerBoundBytes", loadBytes());
+          placed.get(0).writeTensors(json, explained);
+          if (placed.size() > 1) {
+            json.writeNumberField("totalBytes", arenaBytes() + persistentBytes());
+            json.writeNumberField("atOnceBytes", atOnceBytes());
+            json.writeArrayFieldStart("subgraphs");
+            for (int i = 0; i < placed.size(); i++) {
+              Placed part = placed.get(i);
+              json.writeStartObject();
+              json.writeNumberField("subgraph", i);
+              json.writeStringField("name", part.part.name());
+              json.writeNumberField("arenaBytes", part.planner.arenaBytes());
+              json.writeNumberField("persistentBytes", part.planner.persistentBytes());
+              json.writeNumberField("lowerBoundBytes", part.loadBytes());
+              part.writeTensors(json, explained);
+              json.writeEndObject();
+            }
+            json.writeEndArray();
+          }
           json.writeEndObject();
-        }
-        json.writeEndArray();
-      }
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+        });
   }
 
   /**

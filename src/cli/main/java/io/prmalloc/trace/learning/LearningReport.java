@@ -1,14 +1,12 @@
 package io.prmalloc.trace.learning;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.lifetime.LifetimeBin;
 import io.prmalloc.lifetime.LifetimePolicy;
 import io.prmalloc.model.Counted;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.Locale;
 
 /**
@@ -28,22 +26,19 @@ public final class LearningReport {
    * <p>Threading: any thread.
    */
   public static String json(Learning learning) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeNumberField("steps", learning.steps());
-      json.writeNumberField("header", learning.headerBytes());
-      json.writeNumberField("best", learning.best().intervalBytes());
-      json.writeArrayFieldStart("policies");
-      for (LifetimePolicy policy : learning.policies()) {
-        writePolicy(json, policy);
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeNumberField("steps", learning.steps());
+          json.writeNumberField("header", learning.headerBytes());
+          json.writeNumberField("best", learning.best().intervalBytes());
+          json.writeArrayFieldStart("policies");
+          for (LifetimePolicy policy : learning.policies()) {
+            writePolicy(json, policy);
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
   }
 
   private static void writePolicy(JsonGenerator json, LifetimePolicy policy) throws IOException {

@@ -1,16 +1,14 @@
 package io.prmalloc.trace.planning;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.model.Counted;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.OffsetsAssignment;
 import io.prmalloc.plan.TensorShape;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -129,29 +127,26 @@ public record PlanReport(TensorLifetimes tensors, PlanOptions options, List<Plan
    * <p>Threading: any thread.
    */
   public String json() {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("input", tensors.name());
-      json.writeNumberField("tensors", tensors.count());
-      json.writeNumberField("lowerBoundBytes", lowerBoundBytes());
-      if (tensors.dimensions() == 1) {
-        json.writeNumberField(
-            "objectsLowerBoundBytes", LowerBounds.objectsBytes(tensors.records()));
-      }
-      if (options.capacity().isPresent()) {
-        json.writeNumberField("capacity", options.capacity().getAsLong());
-      }
-      json.writeArrayFieldStart("results");
-      for (PlanRun run : runs) {
-        writeRun(json, run);
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("input", tensors.name());
+          json.writeNumberField("tensors", tensors.count());
+          json.writeNumberField("lowerBoundBytes", lowerBoundBytes());
+          if (tensors.dimensions() == 1) {
+            json.writeNumberField(
+                "objectsLowerBoundBytes", LowerBounds.objectsBytes(tensors.records()));
+          }
+          if (options.capacity().isPresent()) {
+            json.writeNumberField("capacity", options.capacity().getAsLong());
+          }
+          json.writeArrayFieldStart("results");
+          for (PlanRun run : runs) {
+            writeRun(json, run);
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
   }
 
   private void writeRun(JsonGenerator json, PlanRun run) throws IOException {

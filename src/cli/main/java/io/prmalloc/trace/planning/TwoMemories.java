@@ -1,7 +1,5 @@
 package io.prmalloc.trace.planning;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.model.Counted;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.MemoryStrategy;
@@ -11,11 +9,10 @@ import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.exact.ExactOptions;
 import io.prmalloc.plan.exact.ExactPlanner;
 import io.prmalloc.plan.exact.PlanWatcher;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -340,34 +337,31 @@ public final class TwoMemories {
 
   /** One JSON document on one line. Threading: any thread. */
   public String json() {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("input", tensors.name());
-      json.writeNumberField("tensors", tensors.count());
-      json.writeStringField("objective", OBJECTIVE);
-      json.writeArrayFieldStart("memories");
-      for (Part part : parts) {
-        json.writeStartObject();
-        json.writeStringField("memory", part.memory.name());
-        json.writeNumberField("capacity", part.memory.bytes());
-        json.writeNumberField("totalBytes", part.plan.totalBytes());
-        json.writeNumberField("tensors", part.tensors.size());
-        json.writeNumberField("uses", uses(part));
-        json.writeBooleanField("valid", part.fits());
-        json.writeObjectFieldStart("offsets");
-        for (int i = 0; i < part.tensors.size(); i++) {
-          json.writeNumberField(tensors.ids().get(part.tensors.get(i)), part.plan.offset(i));
-        }
-        json.writeEndObject();
-        json.writeEndObject();
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("input", tensors.name());
+          json.writeNumberField("tensors", tensors.count());
+          json.writeStringField("objective", OBJECTIVE);
+          json.writeArrayFieldStart("memories");
+          for (Part part : parts) {
+            json.writeStartObject();
+            json.writeStringField("memory", part.memory.name());
+            json.writeNumberField("capacity", part.memory.bytes());
+            json.writeNumberField("totalBytes", part.plan.totalBytes());
+            json.writeNumberField("tensors", part.tensors.size());
+            json.writeNumberField("uses", uses(part));
+            json.writeBooleanField("valid", part.fits());
+            json.writeObjectFieldStart("offsets");
+            for (int i = 0; i < part.tensors.size(); i++) {
+              json.writeNumberField(tensors.ids().get(part.tensors.get(i)), part.plan.offset(i));
+            }
+            json.writeEndObject();
+            json.writeEndObject();
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
   }
 
   /** A table of the two. Threading: any thread. */

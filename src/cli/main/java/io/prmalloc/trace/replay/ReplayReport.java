@@ -1,14 +1,12 @@
 package io.prmalloc.trace.replay;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.Allocator;
 import io.prmalloc.model.Counted;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TextTable;
 import io.prmalloc.trace.Trace;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -49,26 +47,23 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
    * <p>Threading: any thread.
    */
   public String json() {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("input", input);
-      json.writeNumberField("eventsPerStep", trace.eventCount());
-      json.writeNumberField("lowerBoundBytes", lowerBoundBytes());
-      json.writeNumberField("loadBytes", trace.loadBytes());
-      json.writeStringField("touch", ReportValues.label(options.touch()));
-      json.writeStringField("api", ReportValues.label(options.api()));
-      json.writeStringField("memory", ReportValues.label(options.memory()));
-      json.writeArrayFieldStart("runs");
-      for (ReplayRun run : runs) {
-        writeRun(json, run);
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("input", input);
+          json.writeNumberField("eventsPerStep", trace.eventCount());
+          json.writeNumberField("lowerBoundBytes", lowerBoundBytes());
+          json.writeNumberField("loadBytes", trace.loadBytes());
+          json.writeStringField("touch", ReportValues.label(options.touch()));
+          json.writeStringField("api", ReportValues.label(options.api()));
+          json.writeStringField("memory", ReportValues.label(options.memory()));
+          json.writeArrayFieldStart("runs");
+          for (ReplayRun run : runs) {
+            writeRun(json, run);
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
   }
 
   /**
@@ -77,13 +72,10 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
    * <p>Threading: any thread.
    */
   public static String json(ReplayRun run) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      writeRun(json, run);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          writeRun(json, run);
+        });
   }
 
   private static void writeRun(JsonGenerator json, ReplayRun run) throws IOException {

@@ -1,11 +1,9 @@
 package io.prmalloc.trace.replay;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TextTable;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,30 +43,27 @@ public record ShiftReport(
    * <p>Threading: any thread.
    */
   public String json() {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("input", inputs.get(0));
-      json.writeArrayFieldStart("shift");
-      for (String input : inputs.subList(1, inputs.size())) {
-        json.writeString(input);
-      }
-      json.writeEndArray();
-      json.writeNumberField("threads", options.threads());
-      json.writeStringField("touch", ReportValues.label(options.touch()));
-      json.writeStringField("api", ReportValues.label(options.api()));
-      json.writeStringField("memory", ReportValues.label(options.memory()));
-      json.writeNumberField("idleSeconds", ReportValues.rounded(idle.toNanos() / 1e9));
-      json.writeArrayFieldStart("runs");
-      for (ShiftRun run : runs) {
-        writeRun(json, run);
-      }
-      json.writeEndArray();
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("input", inputs.get(0));
+          json.writeArrayFieldStart("shift");
+          for (String input : inputs.subList(1, inputs.size())) {
+            json.writeString(input);
+          }
+          json.writeEndArray();
+          json.writeNumberField("threads", options.threads());
+          json.writeStringField("touch", ReportValues.label(options.touch()));
+          json.writeStringField("api", ReportValues.label(options.api()));
+          json.writeStringField("memory", ReportValues.label(options.memory()));
+          json.writeNumberField("idleSeconds", ReportValues.rounded(idle.toNanos() / 1e9));
+          json.writeArrayFieldStart("runs");
+          for (ShiftRun run : runs) {
+            writeRun(json, run);
+          }
+          json.writeEndArray();
+          json.writeEndObject();
+        });
   }
 
   private static void writeRun(JsonGenerator json, ShiftRun run) throws IOException {

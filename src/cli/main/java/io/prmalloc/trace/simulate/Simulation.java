@@ -1,20 +1,17 @@
 package io.prmalloc.trace.simulate;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.model.Counted;
 import io.prmalloc.plan.LowerBounds;
 import io.prmalloc.plan.TensorConstraints;
 import io.prmalloc.plan.TensorUsageRecord;
 import io.prmalloc.plan.heuristic.HeuristicPlanner;
 import io.prmalloc.plan.heuristic.PlacementOrder;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.MnnProfile;
 import io.prmalloc.trace.TensorLifetimes;
 import io.prmalloc.trace.TextTable;
 import io.prmalloc.trace.Trace;
 import io.prmalloc.trace.TraceInput;
-import java.io.IOException;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Locale;
@@ -141,26 +138,23 @@ public record Simulation(
    * @param order which order of the placement goes by {@code heuristicBytes}
    */
   public String json(ModelKind pool, PlacementOrder order) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("input", name);
-      json.writeNumberField("ops", ops);
-      json.writeNumberField("tensors", tensors);
-      json.writeNumberField("oraclePeakBytes", oraclePeakBytes);
-      json.writeNumberField(
-          "poolPeakBytes", pool == ModelKind.POOL ? poolPeakBytes : poolReuseChildrenPeakBytes);
-      json.writeNumberField("poolReuseChildrenPeakBytes", poolReuseChildrenPeakBytes);
-      json.writeNumberField("lowerBoundBytes", lowerBoundBytes);
-      json.writeNumberField(
-          "heuristicBytes", order == PlacementOrder.LIFE ? lifeOrderBytes : sizeOrderBytes);
-      json.writeNumberField("heuristicLifeOrderBytes", lifeOrderBytes);
-      json.writeNumberField("heuristicSizeOrderBytes", sizeOrderBytes);
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("input", name);
+          json.writeNumberField("ops", ops);
+          json.writeNumberField("tensors", tensors);
+          json.writeNumberField("oraclePeakBytes", oraclePeakBytes);
+          json.writeNumberField(
+              "poolPeakBytes", pool == ModelKind.POOL ? poolPeakBytes : poolReuseChildrenPeakBytes);
+          json.writeNumberField("poolReuseChildrenPeakBytes", poolReuseChildrenPeakBytes);
+          json.writeNumberField("lowerBoundBytes", lowerBoundBytes);
+          json.writeNumberField(
+              "heuristicBytes", order == PlacementOrder.LIFE ? lifeOrderBytes : sizeOrderBytes);
+          json.writeNumberField("heuristicLifeOrderBytes", lifeOrderBytes);
+          json.writeNumberField("heuristicSizeOrderBytes", sizeOrderBytes);
+          json.writeEndObject();
+        });
   }
 
   /**

@@ -1,13 +1,11 @@
 package io.prmalloc.trace.swap;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.model.Counted;
+import io.prmalloc.trace.JsonText;
 import io.prmalloc.trace.TextTable;
 import io.prmalloc.trace.simulate.ModelKind;
 import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
@@ -30,37 +28,34 @@ public final class SwapReport {
   public static String json(Swapping swapping) {
     SwapOptions options = swapping.options();
     SwapRun run = swapping.run();
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      json.writeStringField("input", swapping.name());
-      json.writeStringField("mode", options.mode().toString());
-      json.writeStringField("allocator", options.allocator() == ModelKind.OS ? "os" : "pool");
-      json.writeBooleanField(
-          "reuseChildren", options.allocator() == ModelKind.POOL_REUSING_CHILDREN);
-      json.writeNumberField("forwardOps", swapping.forwardOps());
-      json.writeNumberField("outBytesPerSecond", options.outBytesPerSecond());
-      json.writeNumberField("inBytesPerSecond", options.inBytesPerSecond());
-      if (options.budgetBytes().isPresent()) {
-        json.writeNumberField("budgetBytes", options.budgetBytes().getAsLong());
-        json.writeBooleanField("fits", swapping.failure().isEmpty());
-      }
-      json.writeNumberField("totalMillis", rounded(run.totalMillis()));
-      json.writeNumberField("computeMillis", rounded(run.computeMillis()));
-      json.writeNumberField("recomputeMillis", rounded(run.recomputeMillis()));
-      json.writeNumberField("stallMillis", rounded(run.stallMillis()));
-      json.writeNumberField("peakBytes", run.peakBytes());
-      json.writeNumberField("bytesOut", run.bytesOut());
-      json.writeNumberField("bytesIn", run.bytesIn());
-      json.writeNumberField("featureMaps", swapping.mapCount());
-      writeIds(json, "swapped", swapping.swapped());
-      writeIds(json, "recomputed", swapping.recomputed());
-      writeTimeline(json, swapping.timeline());
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text.toString();
+    return JsonText.of(
+        json -> {
+          json.writeStartObject();
+          json.writeStringField("input", swapping.name());
+          json.writeStringField("mode", options.mode().toString());
+          json.writeStringField("allocator", options.allocator() == ModelKind.OS ? "os" : "pool");
+          json.writeBooleanField(
+              "reuseChildren", options.allocator() == ModelKind.POOL_REUSING_CHILDREN);
+          json.writeNumberField("forwardOps", swapping.forwardOps());
+          json.writeNumberField("outBytesPerSecond", options.outBytesPerSecond());
+          json.writeNumberField("inBytesPerSecond", options.inBytesPerSecond());
+          if (options.budgetBytes().isPresent()) {
+            json.writeNumberField("budgetBytes", options.budgetBytes().getAsLong());
+            json.writeBooleanField("fits", swapping.failure().isEmpty());
+          }
+          json.writeNumberField("totalMillis", rounded(run.totalMillis()));
+          json.writeNumberField("computeMillis", rounded(run.computeMillis()));
+          json.writeNumberField("recomputeMillis", rounded(run.recomputeMillis()));
+          json.writeNumberField("stallMillis", rounded(run.stallMillis()));
+          json.writeNumberField("peakBytes", run.peakBytes());
+          json.writeNumberField("bytesOut", run.bytesOut());
+          json.writeNumberField("bytesIn", run.bytesIn());
+          json.writeNumberField("featureMaps", swapping.mapCount());
+          writeIds(json, "swapped", swapping.swapped());
+          writeIds(json, "recomputed", swapping.recomputed());
+          writeTimeline(json, swapping.timeline());
+          json.writeEndObject();
+        });
   }
 
   private static void writeIds(JsonGenerator json, String key, List<String> ids)
