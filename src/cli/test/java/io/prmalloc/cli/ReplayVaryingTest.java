@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,6 +63,8 @@ class ReplayVaryingTest {
             () -> {
               Optional<ProcessHandle> found = Optional.empty();
               while (found.isEmpty() && !Thread.currentThread().isInterrupted()) {
+                // The process is there for much longer; without a pause this takes a processor.
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
                 found =
                     ProcessHandle.current()
                         .children()
