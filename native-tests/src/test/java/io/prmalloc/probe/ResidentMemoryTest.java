@@ -36,21 +36,21 @@ class ResidentMemoryTest {
     return Probe.probe_resident_bytes();
   }
 
-  private static List<Allocation> takeAll(TensorPoolAllocator pool) {
+  private static List<Allocation> takeAll(TensorPoolAllocator pool, int tensorBytes) {
     List<Allocation> tensors = new ArrayList<>();
     for (int i = 0; i < TENSORS; i++) {
-      Allocation tensor = pool.allocate(TENSOR_BYTES);
-      Probe.probe_touch(tensor.address(), TENSOR_BYTES);
+      Allocation tensor = pool.allocate(tensorBytes);
+      Probe.probe_touch(tensor.address(), tensorBytes);
       tensors.add(tensor);
     }
     return tensors;
   }
 
   /** A pool that has an arena and has used all of it. */
-  private static TensorPoolAllocator usedPool(Source source) {
+  private static TensorPoolAllocator usedPool(Source source, int tensorBytes) {
     TensorPoolAllocator pool = Pools.open(source.open());
-    Pools.warmUp(pool, () -> takeAll(pool).forEach(Allocation::close));
-    takeAll(pool).forEach(Allocation::close);
+    Pools.warmUp(pool, () -> takeAll(pool, tensorBytes).forEach(Allocation::close));
+    takeAll(pool, tensorBytes).forEach(Allocation::close);
     return pool;
   }
 
@@ -85,10 +85,11 @@ class ResidentMemoryTest {
 
     public static void main(String[] arguments) {
       Source source = Source.valueOf(arguments[0]);
-      // The first one makes the JVM itself grow: classes, compiled code, and the heap.
-      usedPool(source).close();
+      // The first one makes the JVM itself grow: classes, compiled code, and the heap. For that the
+      // sizes of its tensors do not matter.
+      usedPool(source, TENSOR_BYTES / 8).close();
       long before = residentBytes();
-      TensorPoolAllocator pool = usedPool(source);
+      TensorPoolAllocator pool = usedPool(source, TENSOR_BYTES);
       long open = residentBytes();
       pool.close();
       System.out.println((open - before) + " " + (open - residentBytes()));
