@@ -41,6 +41,8 @@ final class PoolScenario implements FaultScenario {
 
   static final int[] MODEL = {100_000, 400_000, 50_000, 300_000, 700, 200_000};
 
+  private static final int LONG_STEP = 130;
+
   /** So many steps are enough to learn, also after failures. */
   private static final int MANY_STEPS = 300;
 
@@ -233,6 +235,31 @@ final class PoolScenario implements FaultScenario {
       last = next;
     }
     close(last);
+    close(step);
+  }
+
+  /**
+   * A step of more requests than a recorder has room for at first; all tensors are out until its
+   * end.
+   */
+  void longStep(int firstBytes, boolean raw) throws Exception {
+    ScopedMemoryCollector step = open("long");
+    for (int request = 0; request < LONG_STEP; request++) {
+      int bytes = request == 0 ? firstBytes : 40_000;
+      if (raw) {
+        addresses.add(step.allocateRaw(bytes));
+      } else {
+        take(step, bytes);
+      }
+    }
+    while (!handles.isEmpty()) {
+      close(handles.get(handles.size() - 1));
+    }
+    while (!addresses.isEmpty()) {
+      Long address = addresses.get(addresses.size() - 1);
+      step.deallocateRaw(address);
+      addresses.remove(address);
+    }
     close(step);
   }
 

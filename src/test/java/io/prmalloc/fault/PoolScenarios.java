@@ -5,6 +5,7 @@ import io.prmalloc.MmapOptions;
 import io.prmalloc.RegionVisitor;
 import io.prmalloc.SubAllocator;
 import io.prmalloc.internal.lifecycle.PlanSharing;
+import io.prmalloc.internal.steps.KeyedSteps;
 import io.prmalloc.lifetime.ScopedMemoryCollector;
 import io.prmalloc.pool.LeakDetection;
 import io.prmalloc.pool.TensorPoolBuilder;
@@ -194,6 +195,23 @@ final class PoolScenarios {
           scenario.plannedStep(1);
           scenario.close(step);
         });
+    for (boolean raw : new boolean[] {false, true}) {
+      String name = raw ? "long steps by address" : "long steps";
+      add(
+          name + ", learning",
+          PoolScenarios::shared,
+          NOTHING,
+          scenario -> scenario.longStep(40_000, raw));
+      add(
+          name + ", departed",
+          PoolScenarios::shared,
+          scenario -> {
+            for (int i = 0; i < KeyedSteps.REPEATS; i++) {
+              scenario.longStep(40_000, raw);
+            }
+          },
+          scenario -> scenario.longStep(400_000, raw));
+    }
     add("implicit steps, learning", PoolScenarios::unpooled, NOTHING, PoolScenario::learnImplicit);
     add(
         "implicit steps",

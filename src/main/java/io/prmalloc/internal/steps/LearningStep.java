@@ -39,7 +39,7 @@ public final class LearningStep extends StepMemory {
     if (!StepPlan.canPlan(bytes)) {
       return owner.takeShared(bytes, StepPlan.ALIGNMENT);
     }
-    Life life = new Life();
+    Life life = beforeRequest();
     Block block = owner.takeWatched(bytes, life);
     begin(life, bytes);
     return block;
@@ -50,7 +50,7 @@ public final class LearningStep extends StepMemory {
     if (!StepPlan.canPlan(bytes)) {
       return owner.takeSharedRaw(bytes);
     }
-    Life life = new Life();
+    Life life = beforeRequest();
     long address = owner.takeWatchedRaw(bytes, life);
     if (address != 0) {
       begin(life, bytes);
@@ -58,8 +58,19 @@ public final class LearningStep extends StepMemory {
     return address;
   }
 
+  /** Takes the heap that the request needs here, before it has its memory. */
+  private Life beforeRequest() {
+    recorder.makeRoom();
+    return new Life();
+  }
+
   private void begin(Life life, long bytes) {
     life.request = recorder.begin(bytes);
+  }
+
+  /** As {@link StepRecorder#makeRoom}. */
+  void makeRoom() {
+    recorder.makeRoom();
   }
 
   /** Records a request that was served from elsewhere, and how long it is expected to live. */

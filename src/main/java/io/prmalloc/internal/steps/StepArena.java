@@ -381,6 +381,7 @@ public final class StepArena extends StepMemory implements Retirable {
     if (seen == null) {
       depart();
     }
+    seen.makeRoom();
     if (isSpent() || request >= plan.requests()) {
       return null;
     }
@@ -467,8 +468,9 @@ public final class StepArena extends StepMemory implements Retirable {
       return;
     }
     if (lateBlocks == late.length) {
-      late = Arrays.copyOf(late, 2 * lateBlocks);
+      // The array that is looked at comes last: there may be no heap for one of them.
       lateRequests = Arrays.copyOf(lateRequests, 2 * lateBlocks);
+      late = Arrays.copyOf(late, 2 * lateBlocks);
     }
     int its = request - 1;
     while (plan.blockOf(its) != block) {

@@ -19,6 +19,18 @@ final class StepRecorder {
   private boolean tooLong;
   private boolean over;
 
+  /**
+   * Makes room for one more request. What is recorded next then needs no heap, which could run out
+   * when the request has its memory already.
+   */
+  synchronized void makeRoom() {
+    if (requests == ends.length && requests < MAX_REQUESTS) {
+      // The shorter array says how much room there is, if there is no heap for the second one.
+      sizesBytes = Arrays.copyOf(sizesBytes, 2 * requests);
+      ends = Arrays.copyOf(ends, 2 * requests);
+    }
+  }
+
   /** A request begins; its number, or −1 if there is no room for it. */
   synchronized int begin(long bytes) {
     return add(bytes);
@@ -29,10 +41,7 @@ final class StepRecorder {
       tooLong = true;
       return -1;
     }
-    if (requests == ends.length) {
-      sizesBytes = Arrays.copyOf(sizesBytes, 2 * requests);
-      ends = Arrays.copyOf(ends, 2 * requests);
-    }
+    makeRoom();
     sizesBytes[requests] = bytes;
     return requests++;
   }
