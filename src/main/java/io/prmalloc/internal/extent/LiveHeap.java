@@ -414,6 +414,10 @@ public final class LiveHeap implements Retirable {
     long most = resident ? MAX_RESIDENT_BYTES : MAX_REGION_BYTES;
     long more = Math.min(most, Math.max(fewest, held));
     long wanted = least <= more ? more : Math.min(MAX_REGION_BYTES, least + more);
+    if (resident && least > MAX_RESIDENT_BYTES / 4) {
+      // Few of that size have room in a region, and none where a small extent lies in the middle.
+      wanted = least;
+    }
     long available = source.bytesAvailable();
     if (available == Long.MAX_VALUE) {
       return Math.max(least, wanted) & -PAGE_BYTES;

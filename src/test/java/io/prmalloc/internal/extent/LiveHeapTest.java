@@ -25,6 +25,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -244,6 +245,50 @@ class LiveHeapTest {
     small.close();
     heap.trim();
     assertEquals(0, source.bytesReserved());
+  }
+
+  /**
+   * As a server gathers bodies: each in a buffer that is replaced by a larger one when it is full.
+   */
+  @Test
+  void shouldHoldLittleMoreThanBodiesThatGrowNeed() {
+    SubAllocator source = SubAllocator.direct();
+    LiveHeap heap = heapOf(source);
+    Random random = new Random(1);
+    Allocation[] bodies = new Allocation[4];
+    long[] wanted = new long[bodies.length];
+    long inUse = 0;
+    long most = 0;
+    for (int i = 0; i < 2_000; i++) {
+      int body = random.nextInt(bodies.length);
+      Allocation before = bodies[body];
+      long had = before == null ? 0 : before.sizeBytes();
+      if (before == null) {
+        wanted[body] = (4 + random.nextInt(13)) * MIB;
+      }
+      bodies[body] = null;
+      if (had < wanted[body]) {
+        // Up to 4 MiB it doubles, as Netty's buffers do.
+        long size = had < 4 * MIB ? Math.max(MIB / 16, 2 * had) : had + 4 * MIB;
+        bodies[body] = take(heap, size);
+        inUse += size;
+        most = Math.max(most, inUse);
+      }
+      Allocation read = take(heap, MIB / 16);
+      if (before != null) {
+        before.close();
+        inUse -= had;
+      }
+      read.close();
+    }
+    long held = source.bytesReserved();
+    assertTrue(held < 1.4 * most, held + " bytes for " + most + " in use at most");
+    for (Allocation body : bodies) {
+      if (body != null) {
+        body.close();
+      }
+    }
+    assertTrue(heap.retire());
   }
 
   @Test
