@@ -265,6 +265,51 @@ class PlannedStepsArenasTest {
     assertEquals(2 * ARENA_BYTES, pool.stepStats().arenaBytes());
   }
 
+  /** They may be in the middle of a request, with a block that is not allocated yet. */
+  @Test
+  void shouldKeepTheArenasOfThreadsWhoseStepsAnotherThreadEndsUntilTheyAreDone() throws Exception {
+    open(Runnable::run);
+    steps(KeyedSteps.REPEATS);
+    List<ExecutorService> owners = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    try {
+      for (int ended = 0; ended < 3; ended++) {
+        ExecutorService owner =
+            Executors.newSingleThreadExecutor(
+                task -> {
+                  Thread thread = new Thread(task);
+                  threads.add(thread);
+                  return thread;
+                });
+        owners.add(owner);
+        ScopedMemoryCollector step = owner.submit(this::openStep).get();
+        step.close();
+      }
+      assertEquals(0, pool.stepStats().plans(), "such steps are no longer planned");
+      assertEquals(3 * ARENA_BYTES, pool.stepStats().arenaBytes());
+      // Other kinds of steps do not take their place either.
+      for (int kind = 0; kind < 2 * StepKinds.MAX_KINDS; kind++) {
+        try (ScopedMemoryCollector step = pool.collect(kind)) {
+          step.allocate(BYTES).close();
+        }
+      }
+      assertEquals(3 * ARENA_BYTES, pool.stepStats().arenaBytes());
+    } finally {
+      owners.forEach(ExecutorService::shutdown);
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    pool.trimSteps(Duration.ZERO);
+    assertEquals(0, pool.stepStats().arenas());
+  }
+
+  private ScopedMemoryCollector openStep() {
+    ScopedMemoryCollector step = pool.collect();
+    step.allocate(BYTES).close();
+    return step;
+  }
+
   /** A key of the user's own, in whose code another thread may end the step. */
   private static final class Key {
     private static Runnable whenAsked;

@@ -291,7 +291,8 @@ public final class KeyedSteps implements Retirable {
     wait = vain ? Math.min(MAX_SHARED_STEPS, Math.max(MIN_SHARED_STEPS, 2 * wait)) : 0;
     if (vain) {
       Arrays.stream(sequences)
-          .filter(sequence -> !sequence.isPlanned() && !sequence.isPlanning() && sequence.retire())
+          .filter(
+              sequence -> !sequence.isPlanned() && !sequence.isPlanning() && sequence.retireAlone())
           .forEach(this::forget);
     }
   }
@@ -370,7 +371,7 @@ public final class KeyedSteps implements Retirable {
     if (sequences.length == MAX_STRUCTURES) {
       Arrays.stream(sequences)
           .filter(sequence -> !sequence.wasUsed() && !sequence.isPlanning())
-          .filter(StepSequence::retire)
+          .filter(StepSequence::retireAlone)
           .findFirst()
           .ifPresent(this::forget);
       if (sequences.length == MAX_STRUCTURES) {
@@ -510,7 +511,7 @@ public final class KeyedSteps implements Retirable {
     } else if (sequence != null
         && sequence.count() == 0
         && !sequence.isPlanning()
-        && sequence.retire()) {
+        && sequence.retireAlone()) {
       forget(sequence);
     }
   }
@@ -586,6 +587,11 @@ public final class KeyedSteps implements Retirable {
   public synchronized boolean retire() {
     retired = Retirable.retireAll(Arrays.asList(sequences));
     return retired;
+  }
+
+  /** As {@link StepSequence#retireAlone}. */
+  synchronized boolean retireAlone() {
+    return !any(StepSequence::isAboutToBeUsed) && retire();
   }
 
   /** Undoes {@link #retire}. */

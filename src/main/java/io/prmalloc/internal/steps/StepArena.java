@@ -643,10 +643,20 @@ public final class StepArena extends StepMemory implements Retirable {
    * close.
    */
   private boolean isAbandoned() {
+    return (int) STATE.getAcquire(this) == GIVEN_UP && !isLesseeAtWork() && allFree();
+  }
+
+  private boolean isLesseeAtWork() {
     Thread owner = lessee;
-    return (int) STATE.getAcquire(this) == GIVEN_UP
-        && (owner == null || owner == Thread.currentThread() || !owner.isAlive())
-        && allFree();
+    return owner != null && owner != Thread.currentThread() && owner.isAlive();
+  }
+
+  /**
+   * Whether it was given up while its thread may be about to use a block of it that is still free.
+   * Threading: any thread.
+   */
+  boolean isAboutToBeUsed() {
+    return (int) STATE.getAcquire(this) == GIVEN_UP && isLesseeAtWork();
   }
 
   private boolean tryTakeOver() {
@@ -661,8 +671,9 @@ public final class StepArena extends StepMemory implements Retirable {
   }
 
   /**
-   * Ensures that no step has this arena or can get it, and that no tensor is allocated. Threading:
-   * any thread.
+   * Ensures that no step has this arena or can get it, and that no tensor is allocated. A thread
+   * whose step another one has ended may be in a request all the same: see {@link
+   * #isAboutToBeUsed}. Threading: any thread.
    */
   @Override
   public boolean retire() {

@@ -755,6 +755,7 @@ public final class StepSequence implements Retirable {
       leaving.addAll(Arrays.asList(arenas));
       arenas = NO_ARENAS;
       count = 0;
+      givenUp = 0;
     }
     noteTrouble();
     return tooOften;
@@ -974,6 +975,21 @@ public final class StepSequence implements Retirable {
   public synchronized boolean retire() {
     retired = Retirable.retireAll(all());
     return retired;
+  }
+
+  /** Retires while the pool goes on: not if a thread may be about to use memory here. */
+  synchronized boolean retireAlone() {
+    return !isAboutToBeUsed() && retire();
+  }
+
+  /** Whether {@link StepArena#isAboutToBeUsed} of an arena. Those are all leaving. */
+  synchronized boolean isAboutToBeUsed() {
+    for (StepArena arena : leaving) {
+      if (arena.isAboutToBeUsed()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Undoes {@link #retire}. */
