@@ -220,7 +220,7 @@ class WarmStartTest {
   @Test
   void shouldStartColdWhenTheFileIsADirectory() throws IOException {
     Files.createDirectory(file());
-    assertTrue(coldBecause(SubAllocator.direct()).contains("IOException"));
+    assertTrue(coldBecause(SubAllocator.direct()).contains("FileSystemException: " + file()));
   }
 
   @Test
