@@ -48,6 +48,9 @@ class PlannedStepsArenasTest {
   /** After so many steps under a plan the memory that steps had before it goes back. */
   private static final int STEPS_UNTIL_TRIM = 32;
 
+  /** As often is tried what two threads do at the same time. */
+  private static final int ROUNDS = 300;
+
   private static final int HARD_TENSORS = 300;
   private static final int HARD_ALIVE = 20;
 
@@ -289,9 +292,7 @@ class PlannedStepsArenasTest {
       assertEquals(3 * ARENA_BYTES, pool.stepStats().arenaBytes());
       // Other kinds of steps do not take their place either.
       for (int kind = 0; kind < 2 * StepKinds.MAX_KINDS; kind++) {
-        try (ScopedMemoryCollector step = pool.collect(kind)) {
-          step.allocate(BYTES).close();
-        }
+        stepOf(kind);
       }
       assertEquals(3 * ARENA_BYTES, pool.stepStats().arenaBytes());
     } finally {
@@ -302,6 +303,42 @@ class PlannedStepsArenasTest {
     }
     pool.trimSteps(Duration.ZERO);
     assertEquals(0, pool.stepStats().arenas());
+  }
+
+  @Test
+  void shouldKeepAnArenaWhoseStepAnotherThreadEndsWhileItsKindIsForgotten() throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      open(Runnable::run);
+      steps(KeyedSteps.REPEATS);
+      ExecutorService owner = Executors.newSingleThreadExecutor();
+      try {
+        ScopedMemoryCollector step = owner.submit(this::openStep).get();
+        // All are remembered, and then none was used since one was looked for.
+        for (int kind = 0; kind < StepKinds.MAX_KINDS; kind++) {
+          stepOf(kind);
+        }
+        Threads.run(
+            2,
+            thread -> {
+              if (thread == 0) {
+                step.close();
+              } else {
+                stepOf(StepKinds.MAX_KINDS);
+              }
+            });
+        assertEquals(1, pool.stepStats().arenas(), "its thread may be in a request");
+      } finally {
+        owner.shutdown();
+        assertTrue(owner.awaitTermination(1, TimeUnit.MINUTES));
+      }
+      pool.close();
+    }
+  }
+
+  private void stepOf(int kind) {
+    try (ScopedMemoryCollector step = pool.collect(kind)) {
+      step.allocate(BYTES).close();
+    }
   }
 
   private ScopedMemoryCollector openStep() {

@@ -1,6 +1,7 @@
 package io.prmalloc.internal.block;
 
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * A part of a pool that can be closed if nothing of it is in use, and opened again if that turns
@@ -21,9 +22,18 @@ public interface Retirable {
 
   /** Retires all parts, in this order, or none. */
   static boolean retireAll(List<? extends Retirable> parts) {
+    return retireAll(parts, Retirable::retire);
+  }
+
+  /**
+   * Retires all parts, in this order, or none.
+   *
+   * @param retires retires one, or does nothing
+   */
+  static <T extends Retirable> boolean retireAll(List<T> parts, Predicate<T> retires) {
     int retired = 0;
     try {
-      while (retired < parts.size() && parts.get(retired).retire()) {
+      while (retired < parts.size() && retires.test(parts.get(retired))) {
         retired++;
       }
       return retired == parts.size();

@@ -292,7 +292,8 @@ public final class KeyedSteps implements Retirable {
     if (vain) {
       Arrays.stream(sequences)
           .filter(
-              sequence -> !sequence.isPlanned() && !sequence.isPlanning() && sequence.retireAlone())
+              sequence ->
+                  !sequence.isPlanned() && !sequence.isPlanning() && sequence.retireWhileOpen())
           .forEach(this::forget);
     }
   }
@@ -371,7 +372,7 @@ public final class KeyedSteps implements Retirable {
     if (sequences.length == MAX_STRUCTURES) {
       Arrays.stream(sequences)
           .filter(sequence -> !sequence.wasUsed() && !sequence.isPlanning())
-          .filter(StepSequence::retireAlone)
+          .filter(StepSequence::retireWhileOpen)
           .findFirst()
           .ifPresent(this::forget);
       if (sequences.length == MAX_STRUCTURES) {
@@ -511,7 +512,7 @@ public final class KeyedSteps implements Retirable {
     } else if (sequence != null
         && sequence.count() == 0
         && !sequence.isPlanning()
-        && sequence.retireAlone()) {
+        && sequence.retireWhileOpen()) {
       forget(sequence);
     }
   }
@@ -589,9 +590,10 @@ public final class KeyedSteps implements Retirable {
     return retired;
   }
 
-  /** As {@link StepSequence#retireAlone}. */
-  synchronized boolean retireAlone() {
-    return !any(StepSequence::isAboutToBeUsed) && retire();
+  /** As {@link StepSequence#retireWhileOpen}, of all structures. */
+  synchronized boolean retireWhileOpen() {
+    retired = Retirable.retireAll(Arrays.asList(sequences), StepSequence::retireWhileOpen);
+    return retired;
   }
 
   /** Undoes {@link #retire}. */

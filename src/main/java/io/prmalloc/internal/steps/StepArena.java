@@ -640,30 +640,22 @@ public final class StepArena extends StepMemory implements Retirable {
 
   /**
    * For an arena that was given up: if its thread is the calling one, or has ended, it is not in a
-   * close.
+   * request or a close.
    */
   private boolean isAbandoned() {
-    return (int) STATE.getAcquire(this) == GIVEN_UP && !isLesseeAtWork() && allFree();
-  }
-
-  private boolean isLesseeAtWork() {
+    if ((int) STATE.getAcquire(this) != GIVEN_UP) {
+      return false;
+    }
+    // Read after the state: before, it may be the one of an earlier step.
     Thread owner = lessee;
-    return owner != null && owner != Thread.currentThread() && owner.isAlive();
-  }
-
-  /**
-   * Whether it was given up while its thread may be about to use a block of it that is still free.
-   * Threading: any thread.
-   */
-  boolean isAboutToBeUsed() {
-    return (int) STATE.getAcquire(this) == GIVEN_UP && isLesseeAtWork();
+    return (owner == null || owner == Thread.currentThread() || !owner.isAlive()) && allFree();
   }
 
   private boolean tryTakeOver() {
     return isAbandoned() && STATE.compareAndSet(this, GIVEN_UP, LEASED);
   }
 
-  /** If the calling thread had this arena until it was given up, it is not in a close now. */
+  /** If the calling thread had this arena until it was given up, it is not in a request now. */
   void noteThread() {
     if ((int) STATE.getAcquire(this) == GIVEN_UP && lessee == Thread.currentThread()) {
       lessee = null;
@@ -672,12 +664,17 @@ public final class StepArena extends StepMemory implements Retirable {
 
   /**
    * Ensures that no step has this arena or can get it, and that no tensor is allocated. A thread
-   * whose step another one has ended may be in a request all the same: see {@link
-   * #isAboutToBeUsed}. Threading: any thread.
+   * whose step another one has ended may be in a request all the same, unless the pool is not used
+   * any more. Threading: any thread.
    */
   @Override
   public boolean retire() {
     return tryLease() || tryLeaseAgain() || ((int) STATE.getAcquire(this) == GIVEN_UP && allFree());
+  }
+
+  /** As {@link #retire}, and also that no thread is in a request. Threading: any thread. */
+  boolean retireWhileOpen() {
+    return tryLease() || tryLeaseAgain() || isAbandoned();
   }
 
   /** Undoes {@link #retire}. Threading: the thread that did it. */

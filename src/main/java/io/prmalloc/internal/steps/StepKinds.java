@@ -84,7 +84,7 @@ public final class StepKinds implements Retirable {
   /** Second chance: removes one that was not used since the last search. */
   private KeyedSteps[] withoutUnused(KeyedSteps[] known) {
     for (KeyedSteps kind : known) {
-      if (!kind.wasUsed() && kind.retireAlone()) {
+      if (!kind.wasUsed() && kind.retireWhileOpen()) {
         leaving.add(kind);
         owner.freeLater(
             () -> {

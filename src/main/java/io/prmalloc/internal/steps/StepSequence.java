@@ -977,19 +977,10 @@ public final class StepSequence implements Retirable {
     return retired;
   }
 
-  /** Retires while the pool goes on: not if a thread may be about to use memory here. */
-  synchronized boolean retireAlone() {
-    return !isAboutToBeUsed() && retire();
-  }
-
-  /** Whether {@link StepArena#isAboutToBeUsed} of an arena. Those are all leaving. */
-  synchronized boolean isAboutToBeUsed() {
-    for (StepArena arena : leaving) {
-      if (arena.isAboutToBeUsed()) {
-        return true;
-      }
-    }
-    return false;
+  /** As {@link StepArena#retireWhileOpen}, of all arenas. */
+  synchronized boolean retireWhileOpen() {
+    retired = Retirable.retireAll(all(), StepArena::retireWhileOpen);
+    return retired;
   }
 
   /** Undoes {@link #retire}. */
