@@ -31,7 +31,8 @@ public final class HeapBlock extends Block {
   private Object container;
   private Object ticket;
 
-  // The accounting of a RegionHeap, under its lock.
+  // What the owner notes, under its lock: the lists of a RegionHeap, and the free blocks of the
+  // live heap.
   public HeapBlock previous;
   public HeapBlock next;
   public long rawAddress;

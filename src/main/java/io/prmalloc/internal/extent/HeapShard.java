@@ -6,10 +6,8 @@ import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.HeapBlock;
 import io.prmalloc.internal.block.NoInline;
 import io.prmalloc.internal.block.SpinLock;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -111,8 +109,10 @@ final class HeapShard {
    */
   private final HeapBlock[] spare = new HeapBlock[SPARE_BLOCKS];
 
-  /** Free blocks that had to make room for others there. */
-  private final List<HeapBlock> displaced = new ArrayList<>();
+  /** Free blocks that had to make room for others there: a list, so that a free takes no heap. */
+  private HeapBlock displaced;
+
+  private int displacedBlocks;
 
   // What is allocated in these regions, and was. Under the lock.
   long liveBlocks;
@@ -166,16 +166,24 @@ final class HeapShard {
       spare[slot] = null;
       return known;
     }
-    int last = displaced.size() - 1;
-    return last >= 0 ? displaced.remove(last) : new HeapBlock(heap.isolation(), heap::released);
+    HeapBlock last = displaced;
+    if (last == null) {
+      return new HeapBlock(heap.isolation(), heap::released);
+    }
+    displaced = last.next;
+    displacedBlocks--;
+    last.next = null;
+    return last;
   }
 
   private void keep(HeapBlock block, int first, int pages) {
     int slot = slotOf(first, pages);
     HeapBlock other = spare[slot];
     spare[slot] = block;
-    if (other != null && displaced.size() < SPARE_BLOCKS) {
-      displaced.add(other);
+    if (other != null && displacedBlocks < SPARE_BLOCKS) {
+      other.next = displaced;
+      displaced = other;
+      displacedBlocks++;
     }
   }
 

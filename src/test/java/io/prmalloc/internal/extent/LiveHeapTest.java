@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.prmalloc.Allocation;
 import io.prmalloc.MemoryRegion;
 import io.prmalloc.MmapOptions;
@@ -20,9 +21,11 @@ import io.prmalloc.internal.block.Block;
 import io.prmalloc.internal.block.BlockIsolation;
 import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.pool.Threads;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
@@ -175,6 +178,29 @@ class LiveHeapTest {
     }
     assertTrue(regions.size() <= 6, "regions: " + regions);
     heap.retire();
+  }
+
+  /** For there may be none, and the memory is free already. */
+  @Test
+  void shouldTakeNoHeapWhenExtentsAreFreed() {
+    // The first heap initialises classes.
+    bytesOfHeapThatFreesTake();
+    assertEquals(0, bytesOfHeapThatFreesTake());
+  }
+
+  private long bytesOfHeapThatFreesTake() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    LiveHeap heap = heapOf(SubAllocator.mmap(MmapOptions.DEFAULT));
+    Allocation[] tensors = new Allocation[600];
+    Arrays.setAll(tensors, i -> take(heap, 40_000));
+    threads.getCurrentThreadAllocatedBytes();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (Allocation tensor : tensors) {
+      tensor.close();
+    }
+    long after = threads.getCurrentThreadAllocatedBytes();
+    assertTrue(heap.retire());
+    return after - before;
   }
 
   @Test
