@@ -123,10 +123,6 @@ final class WireReader {
     return null;
   }
 
-  // Of more than Value.MAX_CONTENT repeated numbers, one more than that is kept, and the rest
-  // passed
-  // over.
-
   /** A repeated whole number, each one by itself or all of them in a row. */
   void wholes(List<Long> to) throws IOException {
     repeated(WireFormat.WIRETYPE_VARINT, in::readRawVarint64, to);
@@ -155,6 +151,7 @@ final class WireReader {
     }
   }
 
+  /** Of more than {@link Value#MAX_CONTENT} numbers, one more than that is kept. */
   private static <T> void keep(T element, List<T> to) {
     if (to.size() <= Value.MAX_CONTENT) {
       to.add(element);

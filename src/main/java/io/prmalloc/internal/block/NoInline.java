@@ -39,11 +39,12 @@ public final class NoInline {
   public static final int DEPTH = 3;
 
   /**
-   * The same for what is so bulky that the JIT should compile it once: in a method that calls
-   * itself it may stand twice, for the first call is inlined. A call of more than 35 bytes of
-   * bytecode is inlined only where at least a quarter of the method's runs make it
-   * (InlineFrequencyRatio), and from this depth on one in five makes it at most, even if the first
-   * two levels are inlined elsewhere. So what is bulky must be a method of its own.
+   * The same for code so bulky that the JIT should compile it once: it must be a method of its own,
+   * which the recursion calls at its end. With {@link #DEPTH} it may be compiled twice, for a
+   * method that calls itself is inlined into itself once. HotSpot inlines a call of more than 35
+   * bytes of bytecode only where at least a quarter of the method's runs make it
+   * (InlineFrequencyRatio). At this depth it is one run in five at most, even if callers have
+   * inlined the first two levels.
    */
   public static final int BULKY_DEPTH = 6;
 

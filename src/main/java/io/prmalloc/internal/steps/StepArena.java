@@ -468,7 +468,7 @@ public final class StepArena extends StepMemory implements Retirable {
       return;
     }
     if (lateBlocks == late.length) {
-      // The array that is looked at comes last: there may be no heap for one of them.
+      // The array whose length is compared comes last: there may be no heap for the second one.
       lateRequests = Arrays.copyOf(lateRequests, 2 * lateBlocks);
       late = Arrays.copyOf(late, 2 * lateBlocks);
     }

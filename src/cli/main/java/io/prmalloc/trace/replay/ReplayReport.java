@@ -72,10 +72,7 @@ public record ReplayReport(String input, Trace trace, ReplayOptions options, Lis
    * <p>Threading: any thread.
    */
   public static String json(ReplayRun run) {
-    return JsonText.of(
-        json -> {
-          writeRun(json, run);
-        });
+    return JsonText.of(json -> writeRun(json, run));
   }
 
   private static void writeRun(JsonGenerator json, ReplayRun run) throws IOException {
