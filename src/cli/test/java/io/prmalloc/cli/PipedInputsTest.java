@@ -10,9 +10,12 @@ import io.prmalloc.trace.ForeignTraces;
 import io.prmalloc.trace.MobileNetGraphs;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("jdk-independent")
 class PipedInputsTest {
 
-  private static final Path STDIN = Path.of("/dev/stdin");
+  private static final String STDIN = "/dev/stdin";
   private static final String EVENTS = "a x 1000\na y 500\nf x 0\nf y 0\n";
   private static final String LIVES = "id,lower,upper,size\nx,0,3,1000\ny,1,2,500\n";
 
@@ -39,25 +42,62 @@ class PipedInputsTest {
     byte[] onnx =
         OnnxWriter.model(13, g -> g.input("x", "1x1000").node("Relu", "x", "y").output("y"));
     return Stream.of(
-        Arguments.of("plan /dev/stdin --strategy exact --out OUT", lives),
-        Arguments.of("plan /dev/stdin --strategy exact", ForeignTraces.gzip(lives)),
-        Arguments.of("plan /dev/stdin --strategy greedy-by-size", tflite),
-        Arguments.of("arena /dev/stdin", tflite),
-        Arguments.of("arena /dev/stdin", onnx),
-        Arguments.of("learn /dev/stdin --steps 1", events),
-        Arguments.of("simulate /dev/stdin", lives),
-        Arguments.of("convert /dev/stdin --to lifetimes --out OUT", lives),
-        Arguments.of("replay /dev/stdin --steps 1 --settle 0 --allocator malloc", events),
-        Arguments.of("replay /dev/stdin --steps 1 --vary 1 --allocator malloc", events));
+        Arguments.of("plan PIPE --strategy exact --out OUT", lives),
+        Arguments.of("plan PIPE --strategy exact", ForeignTraces.gzip(lives)),
+        Arguments.of("plan PIPE --strategy greedy-by-size", tflite),
+        Arguments.of("arena PIPE", tflite),
+        Arguments.of("arena PIPE", onnx),
+        Arguments.of("learn PIPE --steps 1", events),
+        Arguments.of("simulate PIPE", lives),
+        Arguments.of("convert PIPE --to lifetimes --out OUT", lives),
+        Arguments.of("replay PIPE --steps 1 --settle 0 --allocator malloc", events),
+        Arguments.of("replay PIPE --steps 1 --vary 1 --allocator malloc", events));
   }
 
-  private Outcome run(String words, byte[] input) throws IOException, InterruptedException {
-    assumeTrue(Files.exists(STDIN), "there is no /dev/stdin");
+  /** Runs a command with a pipe as its input: a named one, for which it needs no process. */
+  private Outcome runHere(String words, Path pipe, byte[] input) throws Exception {
+    assumeTrue(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0);
+    AtomicBoolean over = new AtomicBoolean();
+    FutureTask<Void> writer =
+        new FutureTask<>(
+            () -> {
+              byte[] left = input;
+              while (!over.get()) {
+                // Opens when a reader does. Who opens it a second time finds nothing.
+                try (OutputStream out = Files.newOutputStream(pipe)) {
+                  out.write(left);
+                }
+                left = new byte[0];
+              }
+              return null;
+            });
+    new Thread(writer, "writer").start();
+    Outcome outcome = Outcome.of(arguments(words.replace("PIPE", pipe.toString())));
+    over.set(true);
+    // Opened for both, it waits for nobody, and the writer does not either.
+    try (RandomAccessFile both = new RandomAccessFile(pipe.toFile(), "rw")) {
+      assertTrue(both.getFD().valid());
+      writer.get();
+    }
+    return outcome;
+  }
+
+  private String[] arguments(String words) {
+    return words.replace("OUT", written().toString()).split(" ", -1);
+  }
+
+  private Path written() {
+    return directory.resolve("written");
+  }
+
+  /** Runs a command that reads its standard input, which is a pipe without a name. */
+  private Outcome runAsAProgram(String words, byte[] input)
+      throws IOException, InterruptedException {
+    assumeTrue(Files.exists(Path.of(STDIN)), "there is no " + STDIN);
     Path out = directory.resolve("out");
     Path err = directory.resolve("err");
-    String written = directory.resolve("written").toString();
     Process process =
-        MainProcess.of(words.replace("OUT", written).split(" ", -1))
+        MainProcess.of(arguments(words.replace("PIPE", STDIN)))
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
@@ -70,24 +110,35 @@ class PipedInputsTest {
     return new Outcome(process.waitFor(), Files.readString(out), Files.readString(err));
   }
 
-  @ParameterizedTest
-  @MethodSource("commandsAndInputs")
-  void shouldReadAPipeAsItReadsAFile(String words, byte[] input)
-      throws IOException, InterruptedException {
-    Outcome outcome = run(words, input);
-
+  private void check(String words, String pipe, Outcome outcome) throws IOException {
     assertEquals("", outcome.err());
     assertEquals(0, outcome.exitCode());
     if (words.contains("OUT")) {
-      assertTrue(Files.size(directory.resolve("written")) >= LIVES.length());
+      assertTrue(Files.size(written()) >= LIVES.length());
     } else {
-      assertTrue(outcome.out().startsWith("/dev/stdin: "), outcome.out());
+      assertTrue(outcome.out().startsWith(pipe + ": "), outcome.out());
     }
+  }
+
+  @ParameterizedTest
+  @MethodSource("commandsAndInputs")
+  void shouldReadAPipeAsItReadsAFile(String words, byte[] input) throws Exception {
+    Path pipe = directory.resolve("pipe");
+    check(words, pipe.toString(), runHere(words, pipe, input));
+  }
+
+  /** One reader of text, one of a model. */
+  @Test
+  void shouldReadStandardInputAsItReadsAFile() throws IOException, InterruptedException {
+    String plan = "plan PIPE --strategy exact --out OUT";
+    check(plan, STDIN, runAsAProgram(plan, LIVES.getBytes(StandardCharsets.UTF_8)));
+    String arena = "arena PIPE";
+    check(arena, STDIN, runAsAProgram(arena, TfliteWriter.model(MobileNetGraphs.v1())));
   }
 
   @Test
   void shouldSayThatAPipeIsEmpty() throws IOException, InterruptedException {
-    Outcome outcome = run("plan /dev/stdin", new byte[0]);
+    Outcome outcome = runAsAProgram("plan PIPE", new byte[0]);
 
     assertEquals("prmalloc: /dev/stdin: is empty\n", outcome.err());
     assertEquals(2, outcome.exitCode());
