@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A headless browser.
@@ -24,16 +25,69 @@ record Browser(Path directory) {
       List.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome");
 
   /**
+   * A page that is opened.
+   *
+   * @param html the page
+   * @param script of a test, which runs after those of the page
+   */
+  record Page(String html, String script) {}
+
+  /**
    * The page as a browser leaves it after its scripts ran, and after another that a test adds. The
    * test is skipped where there is no browser.
    */
   String dom(String page, String script) throws IOException, InterruptedException {
+    return doms(List.of(new Page(page, script))).get(0);
+  }
+
+  /**
+   * The same of several pages, in one browser: its start takes longer than most pages do. Each is a
+   * frame as large as a window, and knows nothing of the others.
+   */
+  List<String> doms(List<Page> pages) throws IOException, InterruptedException {
+    StringBuilder frames =
+        new StringBuilder(
+            """
+            <!DOCTYPE html><meta charset=utf-8>
+            <style>iframe { display: block; border: 0; width: 100vw; height: 100vh }</style><body>
+            """);
+    for (Page page : pages) {
+      String whole =
+          page.html().replace("</body>", "<script>" + page.script() + "</script></body>");
+      frames
+          .append("<iframe srcdoc=\"")
+          .append(whole.replace("&", "&amp;").replace("\"", "&quot;"))
+          .append("\"></iframe>");
+    }
+    frames.append(
+        """
+        <script>
+        addEventListener("load", () => document.body.replaceChildren(
+            ...[...document.querySelectorAll("iframe")].map(frame => {
+              const text = document.createElement("pre");
+              text.textContent = frame.contentDocument.documentElement.outerHTML;
+              return text;
+            })));
+        </script>
+        """);
+    String[] texts = open(frames.toString()).split("<pre>", -1);
+    assertEquals(pages.size() + 1, texts.length, texts[0]);
+    return Stream.of(texts).skip(1).map(Browser::unescaped).toList();
+  }
+
+  /** What a text says up to its end. */
+  private static String unescaped(String text) {
+    return text.substring(0, text.indexOf("</pre>"))
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&nbsp;", "\u00a0")
+        .replace("&amp;", "&");
+  }
+
+  private String open(String page) throws IOException, InterruptedException {
     Optional<String> browser = BROWSERS.stream().filter(b -> Files.exists(Path.of(b))).findFirst();
     assumeTrue(browser.isPresent(), "there is no Chromium at " + BROWSERS);
-    Path file =
-        Files.writeString(
-            directory.resolve("page.html"),
-            page.replace("</body>", "<script>" + script + "</script></body>"));
+    Path file = Files.writeString(directory.resolve("page.html"), page);
     Path out = directory.resolve("dom");
     Path err = directory.resolve("err");
     Process process =

@@ -18,11 +18,15 @@ import io.prmalloc.trace.planning.Planning;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,10 +34,39 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("jdk-independent")
 class PlanPageTest {
 
+  private static final Map<Shown, String> DOMS = new EnumMap<>(Shown.class);
+
   @TempDir private Path directory;
 
-  private Browser browser() {
-    return new Browser(directory);
+  /** What is opened in a browser, all of it in one. */
+  private enum Shown {
+    TWO_TENSORS,
+    GAPS,
+    SAMPLE,
+    HUNDRED_THOUSAND;
+
+    private Browser.Page page() throws InterruptedException {
+      return switch (this) {
+        case TWO_TENSORS -> twoTensors();
+        case GAPS -> gaps();
+        case SAMPLE -> sample();
+        case HUNDRED_THOUSAND -> hundredThousand();
+      };
+    }
+  }
+
+  private String dom(Shown shown) throws Exception {
+    if (DOMS.isEmpty()) {
+      List<Browser.Page> pages = new ArrayList<>();
+      for (Shown each : Shown.values()) {
+        pages.add(each.page());
+      }
+      Iterator<String> opened = new Browser(directory).doms(pages).iterator();
+      for (Shown each : Shown.values()) {
+        DOMS.put(each, opened.next());
+      }
+    }
+    return DOMS.get(shown);
   }
 
   private static PlanReport report(TensorLifetimes tensors, String... strategies)
@@ -49,8 +82,7 @@ class PlanPageTest {
     return new PlanReport(tensors, options, planning.run((strategy, done, total) -> {}));
   }
 
-  @Test
-  void shouldShowNameAndSizeWhenTheMouseIsOverATensor() throws Exception {
+  private static Browser.Page twoTensors() throws InterruptedException {
     TensorLifetimes tensors =
         TensorLifetimes.of(
             "two </script> tensors",
@@ -68,8 +100,12 @@ class PlanPageTest {
         at(2, 4500);
         document.body.dataset.none = document.getElementById("tip").hidden;
         """;
+    return new Browser.Page(PlanPage.html(report(tensors, "greedy-by-size")), move);
+  }
 
-    String dom = browser().dom(PlanPage.html(report(tensors, "greedy-by-size")), move);
+  @Test
+  void shouldShowNameAndSizeWhenTheMouseIsOverATensor() throws Exception {
+    String dom = dom(Shown.TWO_TENSORS);
 
     assertEquals("two &lt;/script&gt; tensors", Browser.text(dom, "name"));
     assertEquals(
@@ -81,9 +117,7 @@ class PlanPageTest {
     assertEquals("true", Browser.attribute(dom, "data-none"));
   }
 
-  /** The load and the rectangles are without the gaps; what lies in one is met by the mouse. */
-  @Test
-  void shouldLeaveOutGapsWhenTensorsHaveThem() throws Exception {
+  private static Browser.Page gaps() throws InterruptedException {
     TensorConstraints gaps =
         TensorConstraints.NONE.withGaps(List.of(new Gap(2, 7, 0, 1000), new Gap(9, 9, 0, 0)));
     TensorLifetimes tensors =
@@ -110,8 +144,13 @@ class PlanPageTest {
         seen.sameColor = color(1, 2700) === color(5, 700);
         seen.gapIsEmpty = color(9.5, 2700) === color(9.5, 4100);
         """;
+    return new Browser.Page(PlanPage.html(report(tensors, "exact")), move);
+  }
 
-    String dom = browser().dom(PlanPage.html(report(tensors, "exact")), move);
+  /** The load and the rectangles are without the gaps; what lies in one is met by the mouse. */
+  @Test
+  void shouldLeaveOutGapsWhenTensorsHaveThem() throws Exception {
+    String dom = dom(Shown.GAPS);
 
     assertEquals("wide", Browser.attribute(dom, "data-before"));
     assertEquals("wide", Browser.attribute(dom, "data-kept"));
@@ -126,10 +165,8 @@ class PlanPageTest {
     assertEquals("4", Browser.attribute(dom, "data-filled"));
   }
 
-  @Test
-  void shouldHaveATabPerStrategyWhenThereAreSeveral() throws Exception {
+  private static Browser.Page sample() throws InterruptedException {
     TensorLifetimes tensors = new TraceInput("sample:mobilenet", null, null).readLifetimes();
-    PlanReport report = report(tensors);
     String click =
         """
         document.body.dataset.started = document.body.dataset.strategy;
@@ -142,8 +179,23 @@ class PlanPageTest {
         }
         document.body.dataset.seen = seen.join(" ");
         """;
+    // The canvas keeps no text: what is written on it is noted.
+    String note =
+        """
+        const written = [], fillText = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          written.push(text);
+          fillText.call(this, text, x, y);
+        };
+        draw();
+        document.body.dataset.written = written.filter(text => text.includes("(")).join("; ");
+        """;
+    return new Browser.Page(PlanPage.html(report(tensors)), click + note);
+  }
 
-    String dom = browser().dom(PlanPage.html(report), click);
+  @Test
+  void shouldHaveATabPerStrategyWhenThereAreSeveral() throws Exception {
+    String dom = dom(Shown.SAMPLE);
 
     String expected =
         PlanMethods.all().stream()
@@ -156,22 +208,27 @@ class PlanPageTest {
         Browser.text(dom, "facts").contains("load 51,841,024 bytes"), Browser.text(dom, "facts"));
   }
 
-  /**
-   * As many as a large model has, and the mouse goes over them. What is smaller than a pixel is
-   * filled once a pixel, so that a picture has a bounded number of rectangles.
-   */
   @Test
-  void shouldStayUsableWhenThereAreHundredThousandTensors() throws Exception {
-    List<String> ids = new ArrayList<>();
-    List<TensorUsageRecord> records = new ArrayList<>();
-    for (int i = 0; i < 100_000; i++) {
-      ids.add("tensor " + i);
-      records.add(new TensorUsageRecord(1 + i % 977, i, i + 1 + i % 311));
-    }
+  void shouldTitleTheAxesWhenAPlanIsDrawn() throws Exception {
+    String dom = dom(Shown.SAMPLE);
+
+    assertEquals(
+        "time (tasks of the step); offset (1 kB = 1,000 bytes)",
+        Browser.attribute(dom, "data-written"));
+  }
+
+  private static List<TensorUsageRecord> manyRecords() {
+    return IntStream.range(0, 100_000)
+        .mapToObj(i -> new TensorUsageRecord(1 + i % 977, i, i + 1 + i % 311))
+        .toList();
+  }
+
+  private static Browser.Page hundredThousand() throws InterruptedException {
+    List<String> ids = IntStream.range(0, 100_000).mapToObj(i -> "tensor " + i).toList();
     String html =
         PlanPage.html(
             report(
-                TensorLifetimes.of("many", ids, records),
+                TensorLifetimes.of("many", ids, manyRecords()),
                 Optional.of(PlanKind.OFFSETS),
                 "greedy-by-size"));
     String work =
@@ -200,43 +257,31 @@ class PlanPageTest {
         type("find", "Tensor 4242", new KeyboardEvent("keydown", {key: "Enter"}));
         seen.second = document.getElementById("tip").textContent.split("\\n")[0];
         """;
-
-    String dom = browser().dom(html, work);
-
     assertTrue(html.length() < 10_000_000, html.length() + " characters");
+    return new Browser.Page(html, work);
+  }
+
+  /**
+   * As many as a large model has, and the mouse goes over them. What is smaller than a pixel is
+   * filled once a pixel, so that a picture has a bounded number of rectangles.
+   */
+  @Test
+  void shouldStayUsableWhenThereAreHundredThousandTensors() throws Exception {
+    String dom = dom(Shown.HUNDRED_THOUSAND);
+
     assertEquals("100000", Browser.attribute(dom, "data-all"));
     int filled = Integer.parseInt(Browser.attribute(dom, "data-all-filled"));
     assertTrue(filled > 1_000 && filled < 90_000, filled + " filled");
     int closer = Integer.parseInt(Browser.attribute(dom, "data-closer"));
     assertTrue(closer > 0 && closer < 50_000, closer + " drawn when zoomed in");
     long alive =
-        records.stream().filter(r -> r.lastTask() + 1 >= 5000 && r.firstTask() <= 5009).count();
+        manyRecords().stream()
+            .filter(r -> r.lastTask() + 1 >= 5000 && r.firstTask() <= 5009)
+            .count();
     assertEquals(alive + " from 5000 to 5009", Browser.attribute(dom, "data-window"));
     assertEquals("11 tensors", Browser.attribute(dom, "data-count"));
     assertEquals("tensor 4242", Browser.attribute(dom, "data-first"));
     assertEquals("tensor 42420", Browser.attribute(dom, "data-second"));
-  }
-
-  @Test
-  void shouldTitleTheAxesWhenAPlanIsDrawn() throws Exception {
-    TensorLifetimes tensors = new TraceInput("sample:mobilenet", null, null).readLifetimes();
-    // The canvas keeps no text: what is written on it is noted.
-    String note =
-        """
-        const written = [], fillText = CanvasRenderingContext2D.prototype.fillText;
-        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-          written.push(text);
-          fillText.call(this, text, x, y);
-        };
-        draw();
-        document.body.dataset.written = written.filter(text => text.includes("(")).join("; ");
-        """;
-
-    String dom = browser().dom(PlanPage.html(report(tensors, "naive")), note);
-
-    assertEquals(
-        "time (tasks of the step); offset (1 kB = 1,000 bytes)",
-        Browser.attribute(dom, "data-written"));
   }
 
   @Test

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("jdk-independent")
 class SwapPageTest {
 
+  private static String dom;
+
   @TempDir private Path directory;
 
   private static Swapping squeezenet(SwapMode mode) {
@@ -36,9 +38,8 @@ class SwapPageTest {
             false));
   }
 
-  @Test
-  void shouldDrawBothLanesAndTheCurveWhenOpened() throws Exception {
-    Swapping swapping = squeezenet(SwapMode.ASYNC);
+  /** The page as both tests see it, opened once. */
+  private String dom() throws Exception {
     String move =
         """
         const point = (t, py) => {
@@ -57,8 +58,26 @@ class SwapPageTest {
         document.body.dataset.closer = document.body.dataset.ops;
         document.getElementById("reset").click();
         """;
+    String texts =
+        """
+        const texts = [], fill = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+          texts.push(text);
+          fill.call(this, text, ...at);
+        };
+        draw();
+        document.body.dataset.texts = texts.join("|");
+        """;
+    if (dom == null) {
+      dom = new Browser(directory).dom(SwapPage.html(squeezenet(SwapMode.ASYNC)), move + texts);
+    }
+    return dom;
+  }
 
-    String dom = new Browser(directory).dom(SwapPage.html(swapping), move);
+  @Test
+  void shouldDrawBothLanesAndTheCurveWhenOpened() throws Exception {
+    Swapping swapping = squeezenet(SwapMode.ASYNC);
+    String dom = dom();
 
     assertEquals("620", Browser.attribute(dom, "data-ops"));
     assertEquals(
@@ -79,20 +98,7 @@ class SwapPageTest {
 
   @Test
   void shouldSayWhatTheAxesShowWhenDrawn() throws Exception {
-    String texts =
-        """
-        const texts = [], fill = CanvasRenderingContext2D.prototype.fillText;
-        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
-          texts.push(text);
-          fill.call(this, text, ...at);
-        };
-        draw();
-        document.body.dataset.texts = texts.join("|");
-        """;
-
-    String dom = new Browser(directory).dom(SwapPage.html(squeezenet(SwapMode.ASYNC)), texts);
-
-    String drawn = Browser.attribute(dom, "data-texts");
+    String drawn = Browser.attribute(dom(), "data-texts");
     assertTrue(drawn.contains("|time (ms)|bytes alive (1 kB = 1,000 bytes)|"), drawn);
   }
 
