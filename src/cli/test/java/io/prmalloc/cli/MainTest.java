@@ -157,7 +157,8 @@ class MainTest {
         run(
             "replay",
             "sample:mobilenet",
-            "--steps=10",
+            "--steps=3",
+            "--warmup-steps=2",
             "--settle=0",
             "--touch=page",
             "--allocator=pool,malloc",

@@ -132,12 +132,13 @@ class OutputsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", " --vary 1", " --shift sample:mobilenet-v1 --idle 0"})
-  void shouldPrintTheRunsWhenThePageIsNotWritten(String options) {
+  @ValueSource(strings = {" --settle 0", " --vary 1", " --shift DIR/other --idle 0"})
+  void shouldPrintTheRunsWhenThePageIsNotWritten(String options) throws IOException {
     assumeTrue(Files.exists(Path.of("/dev/full")), "there is no /dev/full");
+    file("trace", "a x 100000\nf x 0\n");
+    file("other", "a x 200000\nf x 0\n");
 
-    Outcome outcome =
-        run("replay sample:mobilenet --steps 3 --api handle --report /dev/full" + options);
+    Outcome outcome = run("replay DIR/trace --steps 3 --api handle --report /dev/full" + options);
 
     assertEquals(1, outcome.exitCode());
     assertTrue(outcome.out().contains("\npool"), outcome.out());
