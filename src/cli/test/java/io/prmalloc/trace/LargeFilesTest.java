@@ -96,8 +96,9 @@ class LargeFilesTest {
     Path file = directory.resolve("graph");
     try (OutputStream out = create(file)) {
       write(out, "{\"comments\":[");
-      for (int i = 0; i < 8_000_000; i++) {
-        write(out, "[1],");
+      String lists = "[1],".repeat(8_000);
+      for (int i = 0; i < 1_000; i++) {
+        write(out, lists);
       }
       write(out, "1],\"inputs\":[0],\"outputs\":[1],");
       writeNothing(out, ' ');
