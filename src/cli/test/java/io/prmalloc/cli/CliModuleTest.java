@@ -64,12 +64,13 @@ class CliModuleTest {
 
   @Test
   void shouldReplayInProcessesOfItsOwnWhenItIsAModule() throws Exception {
+    Path trace = Files.writeString(directory.resolve("trace.ev"), "a x 100000\nf x 0\n");
     ChildJvm.Result result =
         run(
             "replay",
-            "sample:mobilenet",
+            trace.toString(),
+            "--vary=1",
             "--steps=20",
-            "--settle=0",
             "--allocator=pool,netty",
             "--json");
 
