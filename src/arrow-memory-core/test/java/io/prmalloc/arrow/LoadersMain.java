@@ -8,20 +8,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.StringTokenizer;
 
-/** Two applications in one JVM, each with these jars in a class loader of its own. */
+/** Applications in one JVM, each with these jars in a class loader of its own. */
 public final class LoadersMain {
 
   private LoadersMain() {}
 
-  /** Has each print what {@link RootMain} prints. */
+  /**
+   * Has each print what {@link RootMain} prints.
+   *
+   * @param arguments for each application a property of the system, {@code name=value}, which is
+   *     set while it runs
+   */
   public static void main(String[] arguments) throws Exception {
     URL[] places = classPath();
-    for (int application = 0; application < 2; application++) {
+    for (String property : arguments) {
+      int equals = property.indexOf('=');
+      String name = property.substring(0, equals);
+      System.setProperty(name, property.substring(equals + 1));
       try (URLClassLoader own = new URLClassLoader(places, ClassLoader.getPlatformClassLoader())) {
         Class<?> main = own.loadClass(RootMain.class.getName());
-        main.getMethod("main", String[].class).invoke(null, (Object) arguments);
-        System.out.print(' ');
+        main.getMethod("main", String[].class).invoke(null, (Object) new String[0]);
+        System.out.println();
       }
+      System.clearProperty(name);
     }
   }
 
