@@ -20,7 +20,7 @@ class SharedMemoryTest {
   private static final long SEED = 20261120;
 
   // Small enough to be quick with 18 settings, large enough to have dozens of size classes.
-  private static final Step STEP = Step.of(SEED, 60, 2 << 20);
+  private static final Step STEP = Step.of(SEED, 60, 1 << 20);
 
   private static String at(int tensor) {
     return "tensor " + tensor + " of " + STEP.bytes(tensor) + " bytes, step " + SEED;
