@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @NeedsProbe
 class ResidentMemoryTest {
 
-  private static final int TENSORS = 32;
+  private static final int TENSORS = 16;
   private static final int TENSOR_BYTES = 8 << 20;
   private static final long ALL_BYTES = (long) TENSORS * TENSOR_BYTES;
 
@@ -36,11 +36,12 @@ class ResidentMemoryTest {
     return Probe.probe_resident_bytes();
   }
 
-  private static List<Allocation> takeAll(TensorPoolAllocator pool, int tensorBytes) {
+  private static List<Allocation> takeAll(
+      TensorPoolAllocator pool, int tensorBytes, int touchedBytes) {
     List<Allocation> tensors = new ArrayList<>();
     for (int i = 0; i < TENSORS; i++) {
       Allocation tensor = pool.allocate(tensorBytes);
-      Probe.probe_touch(tensor.address(), tensorBytes);
+      Probe.probe_touch(tensor.address(), touchedBytes);
       tensors.add(tensor);
     }
     return tensors;
@@ -49,8 +50,11 @@ class ResidentMemoryTest {
   /** A pool that has an arena and has used all of it. */
   private static TensorPoolAllocator usedPool(Source source, int tensorBytes) {
     TensorPoolAllocator pool = Pools.open(source.open());
-    Pools.warmUp(pool, () -> takeAll(pool, tensorBytes).forEach(Allocation::close));
-    takeAll(pool, tensorBytes).forEach(Allocation::close);
+    // A quarter of each while it learns, which costs less: were the memory of one of these steps
+    // kept, the rise would still be too large.
+    Pools.warmUp(
+        pool, () -> takeAll(pool, tensorBytes, tensorBytes / 4).forEach(Allocation::close));
+    takeAll(pool, tensorBytes, tensorBytes).forEach(Allocation::close);
     return pool;
   }
 
@@ -100,10 +104,10 @@ class ResidentMemoryTest {
   void shouldTellItsOwnPeakWhenAProcessWasStartedByALargerOne() throws Exception {
     long before = Probe.probe_resident_bytes();
     try (CpuAllocator allocator = new CpuAllocator(Source.MMAP.open());
-        Allocation large = allocator.allocate(512 << 20)) {
+        Allocation large = allocator.allocate(128 << 20)) {
       Probe.probe_touch(large.address(), large.sizeBytes());
       long told = Long.parseLong(ChildJvm.run(directory, Map.of(), PeakSayer.class).strip());
-      assertTrue(told > 0 && told < before + (256 << 20), () -> "the child had " + told);
+      assertTrue(told > 0 && told < before + (64 << 20), () -> "the child had " + told);
     }
   }
 
@@ -152,7 +156,7 @@ class ResidentMemoryTest {
     long pool = bytes[1];
     long peak = bytes[2];
     // Otherwise the JVM alone would fill the bounds.
-    assertTrue(pool >= 200 << 20, () -> "pool of " + pool);
+    assertTrue(pool >= 100 << 20, () -> "pool of " + pool);
     assertTrue(peak >= jvm + pool * 0.8, () -> "peak " + peak + " is less than was touched");
     assertTrue(
         peak <= 1.25 * (jvm + pool),

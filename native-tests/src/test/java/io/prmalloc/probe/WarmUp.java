@@ -37,8 +37,8 @@ final class WarmUp {
     int threads = Integer.parseInt(arguments[2]);
     run(source, executor, threads, Step.of(12, 20, 64 << 10));
     long jvm = Probe.probe_peak_resident_bytes();
-    // Tensors of up to 4 MiB, 220 MiB at a time: sizes that the C library likes to keep.
-    long pool = run(source, executor, threads, Step.mirrored(11, 500, 4 << 20));
+    // Tensors of up to 4 MiB, 120 MiB at a time: sizes that the C library likes to keep.
+    long pool = run(source, executor, threads, Step.mirrored(11, 250, 4 << 20));
     System.out.println(jvm + " " + pool + " " + Probe.probe_peak_resident_bytes());
   }
 
