@@ -37,8 +37,8 @@ final class Pools {
   }
 
   /** Runs the step until the pool has switched over. */
-  static void warmUp(TensorPoolAllocator pool, Step step, Tensors tensors, Step.Visitor visitor) {
-    warmUp(pool, () -> step.run(tensors, visitor));
+  static void warmUp(TensorPoolAllocator pool, Step step, Tensors tensors) {
+    warmUp(pool, () -> step.run(tensors));
   }
 
   /** Runs a step until the pool has switched over. */

@@ -29,15 +29,6 @@ record Setting(Kind kind, Source source, boolean raw) {
     POOL_SETTLED
   }
 
-  private static final Step.Visitor NOTHING =
-      new Step.Visitor() {
-        @Override
-        public void taken(int tensor) {}
-
-        @Override
-        public void leaving(int tensor) {}
-      };
-
   static Stream<Setting> all() {
     return Arrays.stream(Kind.values())
         .flatMap(
@@ -78,7 +69,7 @@ record Setting(Kind kind, Source source, boolean raw) {
     try (TensorPoolAllocator pool = Pools.open(memory)) {
       Tensors tensors = tensors(pool);
       if (kind == Kind.POOL_SETTLED) {
-        Pools.warmUp(pool, step, tensors, NOTHING);
+        Pools.warmUp(pool, step, tensors);
       }
       PoolStats before = pool.poolStats();
       test.accept(tensors, (run, visitor) -> Pools.runStep(pool, step, run, visitor));
