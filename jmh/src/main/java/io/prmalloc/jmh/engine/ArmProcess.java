@@ -1,10 +1,9 @@
 package io.prmalloc.jmh.engine;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.prmalloc.jmh.ChildJava;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -25,7 +24,10 @@ final class ArmProcess {
    * @throws IOException if it fails
    */
   static Measured run(Arm arm, int heapMebibytes, List<String> workload) throws IOException {
-    List<String> command = command(heapMebibytes);
+    // The serial collector keeps no tables beside the heap that grow.
+    List<String> command =
+        ChildJava.command(
+            ArmMain.class, heapMebibytes, "-XX:+UseSerialGC", "-XX:MaxDirectMemorySize=4g");
     command.add(arm.name());
     command.addAll(workload);
     Process process =
@@ -50,24 +52,5 @@ final class ArmProcess {
     } finally {
       process.destroyForcibly();
     }
-  }
-
-  private static List<String> command(int heapMebibytes) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // A heap that is all in memory from the start: what comes and goes is not Java's. The serial
-    // collector keeps no tables beside it that grow.
-    command.add("-Xms" + heapMebibytes + "m");
-    command.add("-Xmx" + heapMebibytes + "m");
-    command.addAll(List.of("-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"));
-    command.add("-XX:MaxDirectMemorySize=4g");
-    // What the jar's manifest says, which is read of the jar that -jar names only.
-    command.add("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED");
-    if (Runtime.version().feature() >= 22) {
-      command.add("--enable-native-access=ALL-UNNAMED");
-    }
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add(ArmMain.class.getName());
-    return command;
   }
 }

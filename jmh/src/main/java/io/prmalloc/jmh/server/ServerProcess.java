@@ -1,11 +1,10 @@
 package io.prmalloc.jmh.server;
 
+import io.prmalloc.jmh.ChildJava;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -15,6 +14,8 @@ import java.util.Locale;
  * <p>Threading: one thread.
  */
 final class ServerProcess implements AutoCloseable {
+
+  private static final int HEAP_MEBIBYTES = 128;
 
   /**
    * What a server has used since it started.
@@ -54,18 +55,8 @@ final class ServerProcess implements AutoCloseable {
   }
 
   private static List<String> command(Buffers buffers, Gathering gathering, int threads) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // A heap that is all in memory from the start: what comes and goes is direct memory.
-    command.addAll(List.of("-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch"));
-    command.add("-XX:MaxDirectMemorySize=2g");
-    // What the jar's manifest says, which is read of the jar that -jar names only.
-    command.add("--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED");
-    if (Runtime.version().feature() >= 22) {
-      command.add("--enable-native-access=ALL-UNNAMED");
-    }
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add(ServerMain.class.getName());
+    List<String> command =
+        ChildJava.command(ServerMain.class, HEAP_MEBIBYTES, "-XX:MaxDirectMemorySize=2g");
     command.addAll(List.of(buffers.name(), gathering.name(), Integer.toString(threads)));
     return command;
   }
