@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.agrona.UnsafeApi;
@@ -42,6 +43,12 @@ class PoolIsolationTest {
 
   /** What to write with: neither zero nor poison nor a canary. */
   private static final byte SECRET = 0x5A;
+
+  private static final byte[] SECRETS = new byte[4096];
+
+  static {
+    Arrays.fill(SECRETS, SECRET);
+  }
 
   private final SubAllocator source = SubAllocator.direct();
   private TensorPoolAllocator pool;
@@ -80,7 +87,7 @@ class PoolIsolationTest {
 
   private static void write(ByteBuffer buffer) {
     while (buffer.hasRemaining()) {
-      buffer.put(SECRET);
+      buffer.put(SECRETS, 0, Math.min(SECRETS.length, buffer.remaining()));
     }
   }
 
