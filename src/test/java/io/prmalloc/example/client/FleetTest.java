@@ -61,7 +61,8 @@ class FleetTest {
       Set<String> seen = new HashSet<>();
       while (!replicas.isDone()) {
         ProcessHandle.current().children().map(FleetTest::commandLine).forEach(seen::add);
-        TimeUnit.MILLISECONDS.sleep(20);
+        // A server starts for longer, and to list processes is to read of all there are.
+        TimeUnit.MILLISECONDS.sleep(300);
       }
       replicas.get();
       assertTrue(
