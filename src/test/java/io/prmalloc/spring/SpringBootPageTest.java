@@ -25,6 +25,9 @@ import org.springframework.context.annotation.Configuration;
 /** The code on the page {@code docs/spring-boot.md}, run on this class path. */
 class SpringBootPageTest {
 
+  /** Each would have threads and a TLS context of its own. */
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
   @Test
   void shouldShowThisCodeWhenThePageIsRead() throws Exception {
     PageCode.check("spring-boot.md", PoolConfiguration.class, SumController.class);
@@ -60,7 +63,7 @@ class SpringBootPageTest {
     ByteBuffer body =
         ByteBuffer.allocate(numbers.length * Float.BYTES).order(ByteOrder.nativeOrder());
     body.asFloatBuffer().put(numbers);
-    return HttpClient.newHttpClient()
+    return CLIENT
         .send(
             HttpRequest.newBuilder(URI.create(address + "/sum"))
                 .header("Content-Type", "application/octet-stream")
@@ -71,7 +74,7 @@ class SpringBootPageTest {
   }
 
   static String get(String address) throws IOException, InterruptedException {
-    return HttpClient.newHttpClient()
+    return CLIENT
         .send(HttpRequest.newBuilder(URI.create(address)).build(), BodyHandlers.ofString())
         .body();
   }
