@@ -98,7 +98,7 @@ class NettyPageTest {
         List<byte[]> bodies = new ArrayList<>();
         List<CompletableFuture<HttpResponse<byte[]>>> answers = new ArrayList<>();
         for (int connection = 0; connection < 3; connection++) {
-          byte[] body = new byte[(4 << 20) + random.nextInt(12 << 20)];
+          byte[] body = new byte[(4 << 20) + random.nextInt(4 << 20)];
           random.nextBytes(body);
           bodies.add(body);
           answers.add(
