@@ -11,6 +11,7 @@ import io.prmalloc.internal.os.OperatingSystem;
 import io.prmalloc.onnxruntime.EngineChecks.Way;
 import io.prmalloc.pool.EngineStats;
 import io.prmalloc.pool.TensorPoolAllocator;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -173,7 +174,7 @@ final class EngineScenarios {
           engine.createSession(LargeNetworks.zeros(), new OrtSession.SessionOptions())) {
         that(fill(engine, session, 10) == 0, "small");
         // Unless it overcommits, a system refuses what is larger than itself.
-        for (long mebibytes : new long[] {80, 1 << 10, 128 << 10}) {
+        for (long mebibytes : new long[] {80, 1 << 10, moreThanTheMachineHas()}) {
           long bytes = mebibytes << 20;
           long peak = residentPeak(() -> refused(engine, session, bytes));
           that(peak < 256 << 20, peak + " bytes are resident");
@@ -185,6 +186,17 @@ final class EngineScenarios {
       }
       nothingInUse(engine);
     }
+  }
+
+  /** In MiB. Not more than is needed, since the operator writes all of it. */
+  private static long moreThanTheMachineHas() throws IOException {
+    long kibibytes = 0;
+    for (String line : Files.readAllLines(Path.of("/proc/meminfo"))) {
+      if (line.startsWith("MemTotal:") || line.startsWith("SwapTotal:")) {
+        kibibytes += Long.parseLong(line.replaceAll("[^0-9]", ""));
+      }
+    }
+    return Math.min(128 << 10, (kibibytes >> 10) + 1024);
   }
 
   private static float fill(OrtEnvironmentAllocator engine, OrtSession session, long floats)
