@@ -308,8 +308,8 @@ final class ChildMain {
 
   /** Many more than there is memory for at a time, and none of them closed. */
   private static void droppedPools() {
-    // Each holds a MiB at least, and the limit is 32.
-    for (int i = 0; i < 50; i++) {
+    // Each holds a MiB at least, and the limit is 16.
+    for (int i = 0; i < 25; i++) {
       dropPool();
       System.gc();
     }

@@ -100,11 +100,11 @@ class NoFlagTest {
   void shouldGiveMemoryBackWhenPoolsAreDropped() throws Exception {
     assertDone(
         new ChildJvm(directory)
-            .flags("-XX:MaxDirectMemorySize=32m")
+            .flags("-XX:MaxDirectMemorySize=16m")
             .run(ChildMain.class, "droppedPools"));
     assertDone(
         new ChildJvm(directory)
-            .flags("-XX:MaxDirectMemorySize=32m")
+            .flags("-XX:MaxDirectMemorySize=16m")
             .flags(AgronaAccess.FLAG.split(" ", -1))
             .run(ChildMain.class, "droppedPools"));
   }
