@@ -269,6 +269,7 @@ class OpenShapeTest {
     for (String engine : new String[] {"shared", "pool"}) {
       List<String> more = new ArrayList<>(ModelFileOptions.arguments(model));
       more.add("--engine-memory=" + engine);
+      more.addAll(ServerProcess.SMALL_HEAP);
       try (ServerProcess server = new ServerProcess(MemoryKind.POOL, 2, more)) {
         assertEquals(50, LoadRun.of(server.address(), load, 2, 50, 60).requests());
         assertTrue(server.metrics().get("process_resident_peak_bytes") > 0);

@@ -270,6 +270,10 @@ final class Published {
       options.threads(slice.threads());
     }
     slice.params().forEach((param, values) -> options.param(param, values.toArray(new String[0])));
+    if (smoke) {
+      // Whether it runs, and not how fast: it takes longer to make a large heap resident.
+      options.jvmArgsAppend("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms64m", "-Xmx64m");
+    }
     if (slice.costs()) {
       options.addProfiler(GCProfiler.class).addProfiler(FaultsProfiler.class);
     }

@@ -160,7 +160,7 @@ class MainTest {
             "--steps=3",
             "--warmup-steps=2",
             "--settle=0",
-            "--touch=page",
+            "--touch=first",
             "--allocator=pool,malloc",
             "--json");
 

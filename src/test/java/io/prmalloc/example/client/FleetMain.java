@@ -147,8 +147,9 @@ public final class FleetMain implements Runnable {
   }
 
   private ServerProcess start(String store) throws IOException {
-    return new ServerProcess(
-        MemoryKind.POOL, 2, List.of("-Dprmalloc.startStatisticStep=" + startStep), store);
+    List<String> more = new ArrayList<>(ServerProcess.SMALL_HEAP);
+    more.add("-Dprmalloc.startStatisticStep=" + startStep);
+    return new ServerProcess(MemoryKind.POOL, 2, more, store);
   }
 
   private Replica measure(ServerProcess server, boolean publishes) throws IOException {

@@ -27,6 +27,9 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ServerProcess implements AutoCloseable {
 
+  /** Flags of a heap that is there sooner, where nobody looks at the server's memory. */
+  public static final List<String> SMALL_HEAP = List.of("-Xms64m", "-Xmx64m");
+
   private static final int PATIENCE_SECONDS = 60;
 
   /** Flags that the server has if this JVM has them: tests run so, for they start sooner. */
@@ -42,7 +45,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * @param more options of {@link ServerMain}, system properties, and -XX flags of the JVM
+   * @param more options of {@link ServerMain}, system properties, and -X flags of the JVM
    */
   public ServerProcess(MemoryKind memory, int workers, List<String> more) throws IOException {
     this(memory, workers, more, null);
@@ -103,7 +106,7 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   private static boolean isFlag(String option) {
-    return option.startsWith("-D") || option.startsWith("-XX:");
+    return option.startsWith("-D") || option.startsWith("-X");
   }
 
   public URI address() {
