@@ -140,7 +140,8 @@ class ReplayShiftTest {
             "--steps=150",
             "--idle=0.02",
             "--planned",
-            "--touch=none");
+            "--touch=none",
+            "--memory=mmap");
     assertEquals("", outcome.err());
     List<String> lines = outcome.out().lines().toList();
     assertEquals("sample:mobilenet, then sample:mobilenet-v1", lines.get(0));

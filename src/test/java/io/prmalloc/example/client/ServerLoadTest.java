@@ -11,6 +11,7 @@ import io.prmalloc.example.ServerLimits;
 import io.prmalloc.example.ServerOptions;
 import io.prmalloc.example.client.LoadRun.Load;
 import io.prmalloc.example.model.SampleNetwork;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -57,7 +58,8 @@ class ServerLoadTest {
 
   @Test
   void shouldLoseNothingWhenThereWereManyRequests() throws Exception {
-    try (ServerProcess server = new ServerProcess(MemoryKind.POOL, 2)) {
+    List<String> heap = REQUESTS >= FULL ? List.of() : ServerProcess.SMALL_HEAP;
+    try (ServerProcess server = new ServerProcess(MemoryKind.POOL, 2, heap)) {
       Load load = Load.of(server.address(), LoadClient.request("small", SampleNetwork.SMALL, 8, 1));
       LoadRun first = LoadRun.of(server.address(), load, CONNECTIONS, REQUESTS / 2, SECONDS);
       Map<String, Double> half = server.metrics();
