@@ -25,7 +25,6 @@ import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Checks which package may depend on which, and what each may use from outside. */
@@ -154,15 +153,6 @@ class ArchitectureTest {
                         || (call.getName().endsWith("Async")
                             && call.getTargetOwner().getPackageName().startsWith("java."))))
         .check(classes);
-  }
-
-  /** Nobody finds a class among more. */
-  @ArchTest
-  static void shouldHaveThirtyFilesAtMostInAPackage(JavaClasses classes) {
-    classes.stream()
-        .filter(JavaClass::isTopLevelClass)
-        .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()))
-        .forEach((name, files) -> assertTrue(files <= 30, name + " has " + files));
   }
 
   @ArchTest

@@ -3,7 +3,7 @@ package io.prmalloc.cli;
 import io.prmalloc.model.GraphModel;
 import io.prmalloc.plan.arena.ArenaOptions;
 import io.prmalloc.plan.arena.ArenaPlanner;
-import io.prmalloc.trace.ArenaReport;
+import io.prmalloc.trace.planning.ArenaReport;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

@@ -65,7 +65,7 @@ final class EventsReader {
     String[] fields = TextLines.fields(content);
     String kind = fields[0];
     if (!kind.equals("a") && !kind.equals("r") && !kind.equals("f")) {
-      throw new IllegalArgumentException("starts with `" + shorten(kind) + "`, " + SHAPE);
+      throw new IllegalArgumentException("starts with `" + TextTable.shorten(kind) + "`, " + SHAPE);
     }
     if (fields.length != 3 && fields.length != 4) {
       throw new IllegalArgumentException(
@@ -84,7 +84,7 @@ final class EventsReader {
       default -> {
         if (!fields[2].equals("0")) {
           throw new IllegalArgumentException(
-              "a release ends with `" + shorten(fields[2]) + "` instead of 0");
+              "a release ends with `" + TextTable.shorten(fields[2]) + "` instead of 0");
         }
         trace.release(fields[1]);
       }
@@ -98,14 +98,8 @@ final class EventsReader {
       return TextNumbers.bytes(field);
     } catch (NumberFormatException notANumber) {
       throw new IllegalArgumentException(
-          "size `" + shorten(field) + "` is not a whole number of bytes", notANumber);
+          "size `" + TextTable.shorten(field) + "` is not a whole number of bytes", notANumber);
     }
-  }
-
-  /** A field as an error shows it: a binary file's line can be its whole length. */
-  static String shorten(String field) {
-    String plain = field.replaceAll("\\p{Cntrl}", "?");
-    return plain.length() <= 40 ? plain : plain.substring(0, 40) + "…";
   }
 
   /**

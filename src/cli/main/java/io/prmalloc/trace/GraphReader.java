@@ -145,7 +145,7 @@ public final class GraphReader {
   private static TensorKind readKind(JsonReader json, String place) {
     String label = json.string(place);
     try {
-      return TensorKind.ofLabel(EventsReader.shorten(label));
+      return TensorKind.ofLabel(TextTable.shorten(label));
     } catch (IllegalArgumentException unknown) {
       throw json.error(place + ": " + unknown.getMessage());
     }

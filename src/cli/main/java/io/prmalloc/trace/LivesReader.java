@@ -128,7 +128,7 @@ final class LivesReader {
         .map(
             names ->
                 "columns that nobody here knows are passed over: "
-                    + EventsReader.shorten(String.join(", ", names)));
+                    + TextTable.shorten(String.join(", ", names)));
   }
 
   /** Which columns of a header ask for more than a size and a life; none if it is no header. */
@@ -291,7 +291,7 @@ final class LivesReader {
             some,
             OffsetsAssignment.of(some, offsets, 1),
             i ->
-                EventsReader.shorten(ids.get(fixed.get(i)))
+                TextTable.shorten(ids.get(fixed.get(i)))
                     + " (line "
                     + fixedLines.get(fixed.get(i))
                     + ")")
@@ -329,7 +329,7 @@ final class LivesReader {
       throw new IllegalArgumentException("the id is empty");
     }
     if (!seen.add(id)) {
-      throw new IllegalArgumentException("tensor " + EventsReader.shorten(id) + " comes again");
+      throw new IllegalArgumentException("tensor " + TextTable.shorten(id) + " comes again");
     }
     readTensor(cells);
     ids.add(id);
@@ -343,12 +343,7 @@ final class LivesReader {
     for (String column : needed) {
       if (!cells.contains(column)) {
         throw new IllegalArgumentException(
-            "`"
-                + EventsReader.shorten(content)
-                + "` has no column `"
-                + column
-                + "`; "
-                + expected());
+            "`" + TextTable.shorten(content) + "` has no column `" + column + "`; " + expected());
       }
     }
     for (int i = 0; i < cells.size(); i++) {
@@ -451,13 +446,13 @@ final class LivesReader {
     if (!parts.matches()) {
       throw new IllegalArgumentException(
           "gap `"
-              + EventsReader.shorten(text)
+              + TextTable.shorten(text)
               + "` is not FROM-TO or FROM-TO@BYTE:BYTE, with blanks between gaps");
     }
     long from = number("gap", parts.group(1));
     long to = number("gap", parts.group(2));
     if (endIncluded ? to < from : to <= from) {
-      throw new IllegalArgumentException("gap `" + EventsReader.shorten(text) + "` is empty");
+      throw new IllegalArgumentException("gap `" + TextTable.shorten(text) + "` is empty");
     }
     return new TensorConstraints.Gap(
         from,
@@ -514,7 +509,7 @@ final class LivesReader {
       throw new IllegalArgumentException(
           what
               + " `"
-              + EventsReader.shorten(text)
+              + TextTable.shorten(text)
               + "` is not a whole number that fits 64 bits, such as 65536, 64K or 1MiB",
           notANumber);
     }
@@ -523,8 +518,7 @@ final class LivesReader {
   private static IllegalArgumentException wrongNumber(
       String what, String text, NumberFormatException why) {
     return new IllegalArgumentException(
-        what + " `" + EventsReader.shorten(text) + "` is not a whole number that fits 64 bits",
-        why);
+        what + " `" + TextTable.shorten(text) + "` is not a whole number that fits 64 bits", why);
   }
 
   private static long dimension(String text) {

@@ -86,7 +86,7 @@ final class MallocTraceReader {
       if (!isHeader(content)) {
         throw new IllegalArgumentException(
             "`"
-                + EventsReader.shorten(content)
+                + TextTable.shorten(content)
                 + "` is no number; the header has "
                 + HEADER_LINES
                 + " lines with one each");
@@ -98,7 +98,7 @@ final class MallocTraceReader {
     boolean free = fields[0].equals("f");
     if (!free && !fields[0].equals("a") && !fields[0].equals("r")) {
       throw new IllegalArgumentException(
-          "starts with `" + EventsReader.shorten(fields[0]) + "`, " + SHAPE);
+          "starts with `" + TextTable.shorten(fields[0]) + "`, " + SHAPE);
     }
     if (fields.length != (free ? 2 : 3)) {
       throw new IllegalArgumentException(
@@ -140,7 +140,7 @@ final class MallocTraceReader {
       return Long.parseLong(text);
     } catch (NumberFormatException notANumber) {
       throw new IllegalArgumentException(
-          what + " `" + EventsReader.shorten(text) + "` is not a whole number that fits 64 bits",
+          what + " `" + TextTable.shorten(text) + "` is not a whole number that fits 64 bits",
           notANumber);
     }
   }

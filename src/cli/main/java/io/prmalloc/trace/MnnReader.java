@@ -146,10 +146,7 @@ final class MnnReader {
       case "free" -> new ScratchEvent(false, pair.get(1));
       default ->
           throw json.error(
-              entry
-                  + " is `"
-                  + EventsReader.shorten(pair.get(0))
-                  + "` instead of `alloc` or `free`");
+              entry + " is `" + TextTable.shorten(pair.get(0)) + "` instead of `alloc` or `free`");
     };
   }
 
@@ -240,7 +237,7 @@ final class MnnReader {
             double millis = reader.number("milliseconds of operator \"" + key + "\"");
             if (!key.matches("[0-9]{1,9}") || Integer.parseInt(key) >= ops) {
               throw reader.error(
-                  "there is no operator \"" + EventsReader.shorten(key) + "\" of " + ops);
+                  "there is no operator \"" + TextTable.shorten(key) + "\" of " + ops);
             }
             if (millis < 0) {
               throw reader.error(

@@ -217,7 +217,7 @@ final class SnapshotReader {
     if (!alloc && !action[0].equals("free_completed")) {
       if (!PASSED_OVER.contains(action[0])) {
         throw json.error(
-            place + ": the action `" + EventsReader.shorten(action[0]) + "` is not known");
+            place + ": the action `" + TextTable.shorten(action[0]) + "` is not known");
       }
       return;
     }

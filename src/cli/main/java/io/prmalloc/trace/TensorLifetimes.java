@@ -220,7 +220,7 @@ public final class TensorLifetimes {
    * @throws IndexOutOfBoundsException if there is no such tensor
    */
   public String shownId(int tensor) {
-    return EventsReader.shorten(ids.get(tensor));
+    return TextTable.shorten(ids.get(tensor));
   }
 
   /** How many tensors there are, from 0. Threading: any thread. */

@@ -11,6 +11,8 @@ import java.util.List;
  */
 public final class TextTable {
 
+  private static final int MOST_SHOWN = 40;
+
   private final List<String[]> rows = new ArrayList<>();
   private final int columns;
 
@@ -26,6 +28,19 @@ public final class TextTable {
     }
     this.columns = header.length;
     rows.add(header.clone());
+  }
+
+  /**
+   * A text as a table or a message shows it: the line of a binary file can be its whole length.
+   *
+   * <p>Threading: any thread.
+   *
+   * @return its first 40 characters, and a sign of those that are left out; control characters are
+   *     question marks
+   */
+  public static String shorten(String text) {
+    String plain = text.replaceAll("\\p{Cntrl}", "?");
+    return plain.length() <= MOST_SHOWN ? plain : plain.substring(0, MOST_SHOWN) + "…";
   }
 
   /**

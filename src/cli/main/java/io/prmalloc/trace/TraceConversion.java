@@ -101,7 +101,7 @@ public final class TraceConversion {
         if (trace.id(tensor).chars().anyMatch(Character::isWhitespace)) {
           throw new IllegalArgumentException(
               "the id `"
-                  + EventsReader.shorten(trace.id(tensor))
+                  + TextTable.shorten(trace.id(tensor))
                   + "` holds a blank, which ids in events cannot");
         }
       }
@@ -111,7 +111,7 @@ public final class TraceConversion {
   private void addSourceLosses(TraceFormat source, String file) {
     List<String> columns = lives == null ? List.of() : lives.furtherColumns(isTable(target));
     if (!columns.isEmpty()) {
-      lose("the columns " + EventsReader.shorten(String.join(", ", columns)));
+      lose("the columns " + TextTable.shorten(String.join(", ", columns)));
     }
     if (source == target) {
       return;

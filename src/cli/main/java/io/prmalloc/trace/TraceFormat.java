@@ -102,7 +102,7 @@ public enum TraceFormat {
         path.toString(),
         start.number(),
         "starts with `"
-            + EventsReader.shorten(start.text())
+            + TextTable.shorten(start.text())
             + "`, which no known format does ("
             + labels()
             + ")");

@@ -1,4 +1,4 @@
-package io.prmalloc.trace;
+package io.prmalloc.trace.planning;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.prmalloc.model.Counted;
@@ -13,6 +13,8 @@ import io.prmalloc.plan.arena.Graph;
 import io.prmalloc.plan.arena.Graph.Node;
 import io.prmalloc.plan.arena.Graph.Tensor;
 import io.prmalloc.plan.arena.TensorKind;
+import io.prmalloc.trace.JsonText;
+import io.prmalloc.trace.TextTable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -121,7 +123,7 @@ public final class ArenaReport {
     for (int i = 0; i < placed.size(); i++) {
       String name = placed.get(i).part.name();
       text.append("\nsubgraph ").append(i);
-      text.append(name.isEmpty() ? ": " : " (" + EventsReader.shorten(name) + "): ");
+      text.append(name.isEmpty() ? ": " : " (" + TextTable.shorten(name) + "): ");
       text.append(placed.get(i).text(explained));
     }
     return text.toString();
@@ -362,7 +364,7 @@ public final class ArenaReport {
             Long.toString(tensor.bytes()),
             record == null ? "" : record.firstTask() + "-" + record.lastTask(),
             offset.isPresent() ? Long.toString(offset.getAsLong()) : "",
-            EventsReader.shorten(tensor.name()));
+            TextTable.shorten(tensor.name()));
       }
       return table.toString();
     }
@@ -376,7 +378,7 @@ public final class ArenaReport {
         TensorUsageRecord record = usage.get(i);
         String looks = (note.type() + " " + note.shape()).strip();
         text.append(i)
-            .append(tensor.name().isEmpty() ? "" : " " + EventsReader.shorten(tensor.name()))
+            .append(tensor.name().isEmpty() ? "" : " " + TextTable.shorten(tensor.name()))
             .append(looks.isEmpty() ? "" : " (" + looks + ")")
             .append(": ")
             .append(Counted.of(tensor.bytes(), "byte"))
@@ -454,9 +456,7 @@ public final class ArenaReport {
 
     private String node(int node) {
       String operator = operator(node);
-      return "node "
-          + node
-          + (operator.isEmpty() ? "" : " (" + EventsReader.shorten(operator) + ")");
+      return "node " + node + (operator.isEmpty() ? "" : " (" + TextTable.shorten(operator) + ")");
     }
 
     /** Why a tensor lies where it lies, and what ends its life. */

@@ -1,11 +1,11 @@
-package io.prmalloc.cli;
+package io.prmalloc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.prmalloc.Allocator;
+import io.prmalloc.cli.Main;
 import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
 import java.net.URISyntaxException;
