@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The files that commands write: which are refused before the work, and what is told after it. */
+@Tag("jdk-independent")
 class OutputsTest {
 
   private static final String TABLE = "id,lower,upper,size\na,0,2,4\nb,1,3,4\n";

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prmalloc.internal.os.ChildJvm;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The results of concurrent operations on buffers, bins and stacks are those of the same operations
  * in some sequence. Here in short form; the profile {@code proof} runs more and longer.
  */
+@Tag("jdk-independent")
 class LincheckTest {
 
   private static final boolean IN_SHORT = System.getProperty("proof.lincheck.scenarios") == null;
