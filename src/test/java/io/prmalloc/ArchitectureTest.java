@@ -9,6 +9,7 @@ import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
@@ -60,6 +61,9 @@ class ArchitectureTest {
           "poolplan",
           "lifecycle");
 
+  private static final Set<String> POOL_TERMS =
+      new TreeSet<>(Set.of("Leak", "LeakDetection", "PoolPolicies", "Reason", "StepStats"));
+
   @ArchTest
   static void shouldUseOnlyTheRoomsBeforeWhenInside(JavaClasses classes) {
     for (int room = 1; room < ROOMS.size(); room++) {
@@ -72,6 +76,21 @@ class ArchitectureTest {
               ROOMS.stream().skip(room).map(INTERNAL::concat).toArray(String[]::new))
           .check(classes);
     }
+  }
+
+  /** What users see of the pool may be told inside: enums and records. What serves them may not. */
+  @ArchTest
+  static void shouldKnowOnlyTermsOfThePoolWhenInside(JavaClasses classes) {
+    Set<String> known = new TreeSet<>();
+    for (JavaClass type : classes) {
+      if (type.getPackageName().startsWith(INTERNAL)) {
+        type.getDirectDependenciesFromSelf().stream()
+            .map(Dependency::getTargetClass)
+            .filter(used -> used.getPackageName().equals("io.prmalloc.pool"))
+            .forEach(used -> known.add(used.getSimpleName()));
+      }
+    }
+    assertEquals(POOL_TERMS, known);
   }
 
   @ArchTest
