@@ -9,6 +9,8 @@ import ai.onnxruntime.OrtEnvironment;
 import io.prmalloc.example.model.OpenNetwork;
 import io.prmalloc.internal.os.ChildJvm;
 import java.io.File;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -171,6 +173,26 @@ class ModulePathTest {
     ChildJvm.Result result = new ChildJvm(directory).runModule(modulePath, "m/app.Main", memory);
     assertEquals(String.join(" ", memory) + " done", result.output(), result.errors());
     assertEquals(0, result.exitCode(), result.errors());
+  }
+
+  @Test
+  void shouldNameTheModulesItNeedsWhenJdepsLooks() {
+    StringWriter said = new StringWriter();
+    PrintWriter out = new PrintWriter(said);
+    int exitCode =
+        ToolProvider.findFirst("jdeps")
+            .orElseThrow()
+            .run(
+                out,
+                out,
+                "-summary",
+                "--multi-release=17",
+                "--module-path=" + modulePath,
+                "--module=m");
+    assertEquals(0, exitCode, said::toString);
+    assertEquals(
+        List.of("m -> io.prmalloc", "m -> java.base", "m -> org.agrona"),
+        said.toString().lines().toList());
   }
 
   @Test
