@@ -12,7 +12,8 @@
  * <p>A step is a {@link io.prmalloc.lifetime.ScopedMemoryCollector}. Memory that is asked of the
  * step itself comes from an {@code internal.block.StepMemory}.
  *
- * <p>May use: {@code io.prmalloc}. It does not depend on the pool.
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.internal.block}, {@code internal.jfr} and
+ * {@code internal.lifecycle}. It does not depend on the pool.
  *
  * <p>Conventions: ticks are logical (a counter of events), lives are closed intervals of ticks,
  * sizes are bytes with the header included. The rules are those of DeepRec's {@code MemoryPlanner};

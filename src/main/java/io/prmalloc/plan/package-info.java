@@ -10,7 +10,8 @@
  * <p>Strategies find offsets by an index of free space over time and address ({@code
  * internal.planner.index}).
  *
- * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.internal.planner} (the strategies), Agrona.
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.internal.planner} (the strategies), {@code
+ * internal.block} (argument checks), Agrona.
  *
  * <p>Conventions: tensors are numbered from 0 in the order of the caller's list, whatever that
  * order is; tasks are inclusive at both ends; sizes are bytes in a {@code long}, and the sizes of

@@ -7,7 +7,8 @@
  * io.prmalloc.plan.arena.SimpleMemoryArena} finds the gaps and holds the memory. The behaviour is
  * TensorFlow Lite's.
  *
- * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.plan}, {@code io.prmalloc.internal.os}.
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.plan}, {@code io.prmalloc.internal.planner},
+ * {@code internal.block} (argument checks) and {@code internal.os}.
  *
  * <p>Conventions: tensors and nodes are indices from 0; a node is a point in time, and lives are
  * {@code firstNode} to {@code lastNode}, both included; offsets and sizes are bytes in a {@code

@@ -6,7 +6,8 @@
  * for how long it may search, with how many threads and by which techniques; a {@link
  * io.prmalloc.plan.exact.PlanWatcher} sees each better plan and may stop it.
  *
- * <p>May use: {@code io.prmalloc} and {@code io.prmalloc.plan}.
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.plan}, {@code io.prmalloc.internal.planner}
+ * and {@code internal.block} (argument checks).
  *
  * <p>Conventions: those of {@code io.prmalloc.plan}. Inside, tensors without a size are left out
  * and the others have numbers of their own; {@code Problem} translates. Time is in sections, both

@@ -7,7 +7,8 @@
  * io.prmalloc.plan.heuristic.HeuristicPlanner} places in a fixed order, {@link
  * io.prmalloc.plan.heuristic.OrderSearch} looks for a better one.
  *
- * <p>May use: {@code io.prmalloc.plan}, the root package.
+ * <p>May use: {@code io.prmalloc}, {@code io.prmalloc.plan}, {@code io.prmalloc.internal.planner}
+ * and {@code internal.block} (argument checks).
  *
  * <p>Conventions: those of {@code io.prmalloc.plan}; sizes count as rounded up to 64 bytes.
  */
