@@ -51,7 +51,7 @@ final class PoolScenarios {
     scenarios.observers();
     scenarios.ends();
     scenarios.limits();
-    scenarios.upkeep();
+    scenarios.maintenance();
     scenarios.supplied();
     return scenarios.all;
   }
@@ -361,7 +361,7 @@ final class PoolScenarios {
   }
 
   /** On the pool's own threads, of which each does its work although it failed once. */
-  private void upkeep() {
+  private void maintenance() {
     add(
         "recording" + ON + "prmalloc-recorder",
         PoolScenarios::shared,

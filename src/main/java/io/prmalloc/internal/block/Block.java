@@ -805,22 +805,22 @@ public abstract class Block extends CacheLinePadding {
 
   private void recycle() {
     if (onFreed()) {
-      settleOutOfLine(NoInline.DEPTH);
+      settleNoInline(NoInline.DEPTH);
     }
   }
 
-  private void settleOutOfLine(int depth) {
+  private void settleNoInline(int depth) {
     if (depth > 0) {
-      settleOutOfLine(depth - 1);
+      settleNoInline(depth - 1);
     } else {
       settle();
     }
   }
 
   /** For callers that would have too much code with it: see {@link NoInline}. */
-  private void recycleOutOfLine(int depth) {
+  private void recycleNoInline(int depth) {
     if (depth > 0) {
-      recycleOutOfLine(depth - 1);
+      recycleNoInline(depth - 1);
     } else {
       recycle();
     }
@@ -871,7 +871,7 @@ public abstract class Block extends CacheLinePadding {
   private void finishObserved() {
     tellOfEnd();
     finishFree();
-    recycleOutOfLine(NoInline.DEPTH);
+    recycleNoInline(NoInline.DEPTH);
   }
 
   private boolean endIsolated(long stamp, int depth) {

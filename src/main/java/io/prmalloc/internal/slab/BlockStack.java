@@ -122,12 +122,12 @@ abstract class BlockStack implements Retirable {
       return null;
     }
     PooledBlock block = blocks[index];
-    return block != null ? block : makeOutOfLine(index, NoInline.DEPTH);
+    return block != null ? block : makeNoInline(index, NoInline.DEPTH);
   }
 
   /** {@link #make} out of line: see {@link NoInline}. */
-  private PooledBlock makeOutOfLine(int index, int depth) {
-    return depth > 0 ? makeOutOfLine(index, depth - 1) : make(index);
+  private PooledBlock makeNoInline(int index, int depth) {
+    return depth > 0 ? makeNoInline(index, depth - 1) : make(index);
   }
 
   /**
