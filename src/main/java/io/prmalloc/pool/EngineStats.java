@@ -1,9 +1,9 @@
 package io.prmalloc.pool;
 
 /**
- * The memory that an engine outside of Java took from a pool, and beside it.
+ * The memory that a native engine holds, from a pool and outside of it.
  *
- * <p>Threading: immutable; the numbers may be of different moments.
+ * <p>Threading: immutable; not an atomic snapshot.
  *
  * @param engine its name
  * @param tensorBytes of the pool in use by tensors between the engine's operators, as asked for

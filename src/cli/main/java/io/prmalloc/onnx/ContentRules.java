@@ -9,8 +9,8 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
- * What the standard operators make of the few numbers that tell shapes: models compute the operands
- * of Reshape, Expand, Slice and the like from shapes. Scalars and lists only.
+ * Evaluates the standard operators on the small tensors from which models compute shapes: the
+ * operands of Reshape, Expand, Slice and the like. Scalars and lists only.
  *
  * <p>Threading: any thread.
  */

@@ -15,9 +15,9 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * What the standard operators make of shapes, after ONNX's specification of operators (versions of
- * its operator set up to 26). An operator without a rule, or one whose result depends on what is
- * computed, gives what is unknown.
+ * Infers the shapes of the standard operators' outputs, after ONNX's specification of operators
+ * (versions of its operator set up to 26). If an operator has no rule, or its output's shape
+ * depends on computed values, the shape is unknown.
  *
  * <p>Threading: any thread.
  */

@@ -5,8 +5,8 @@ import io.prmalloc.model.ModelFormatException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A table of a file, read by the numbers of its fields. It and its vtable were checked to lie in
- * the file; every field is when it is read.
+ * A table of a file, read by the numbers of its fields. The bounds of the table and of its vtable
+ * are checked when it is opened, those of a field when it is read.
  *
  * <p>Threading: one thread at a time.
  */

@@ -36,9 +36,9 @@ import java.util.stream.Stream;
  * The memory of a plan: the arena, carved into a buffer for each bin, and the lookup from a size to
  * a block.
  *
- * <p>Threading: any thread; nothing in it changes but the blocks' states, what is noted as free,
- * the counters of what went wrong, that bins may get blocks more, and that blocks may lose their
- * memory and get other. The last two are for the holder of the pool's lifecycle lock.
+ * <p>Threading: any thread. Mutable are the states of blocks, the bits of free blocks, and the
+ * counters of misses. The holder of the pool's lifecycle lock may also add blocks to bins, and
+ * remove or replace the memory of a block.
  */
 public final class BinTable implements Retirable {
 

@@ -11,8 +11,8 @@ import io.prmalloc.internal.memory.LimitedSubAllocator;
 import io.prmalloc.internal.os.DirectRegion;
 
 /**
- * A pool's sub-allocator as arenas and slabs see it, which take memory beside the {@link LiveHeap}:
- * before it refuses, the heap gives back the regions of which nothing is in use.
+ * The sub-allocator from which arenas and slabs take memory beside the {@link LiveHeap}. If a
+ * request is refused, the heap frees its empty regions, and the request is tried once more.
  *
  * <p>Threading: any thread.
  */

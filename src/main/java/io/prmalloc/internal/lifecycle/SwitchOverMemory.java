@@ -17,8 +17,8 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
 
 /**
- * Moves from the memory of the warm-up to a plan's arena, with little more resident at a time than
- * one of the two needs.
+ * Replaces the memory of the warm-up by a plan's arena piece by piece, so that little more is
+ * resident at any time than one of the two needs.
  *
  * <p>Threading: for one switch-over, by the thread that makes it, under the lifecycle's lock: the
  * planner's executor, or a thread that builds the pool or takes a shared plan. Memory that drains

@@ -14,7 +14,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Writes a file as a whole or not at all: beside its place first, then over it.
+ * Writes a file as a whole or not at all: a temporary file in the same directory replaces it.
  *
  * <p>Threading: stateless.
  */

@@ -4,7 +4,8 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Which tensors can be placed next, in some place of a component where these are few.
+ * Chooses a section of a component with few candidates, and returns the tensors that can be placed
+ * there next.
  *
  * <p>Threading: not safe.
  */

@@ -1,8 +1,8 @@
 package io.prmalloc.internal.planner.index;
 
 /**
- * Walks upwards over what is free in some stretch of time. Of the free spans it shows only those
- * with room enough above a given place.
+ * Iterates over the free spans of a range of time, by ascending address. It leaves out spans that
+ * have too little room above a given address.
  *
  * <p>Threading: not safe.
  */

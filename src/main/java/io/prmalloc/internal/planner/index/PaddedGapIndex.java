@@ -1,8 +1,8 @@
 package io.prmalloc.internal.planner.index;
 
 /**
- * An index in which of equally small gaps the first is taken that begins right where a tensor ends,
- * and if all of them begin with padding, the last.
+ * An index that takes the smallest gap. Among gaps of equal size it takes the first that begins
+ * where a tensor ends; if all of them begin with padding, it takes the last.
  *
  * <p>Threading: not safe.
  */
