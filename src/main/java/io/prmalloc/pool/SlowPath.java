@@ -42,7 +42,7 @@ final class SlowPath {
   private final TensorPoolAllocator pool;
   private final SmallBlocks small;
   private final LiveHeap outside;
-  private final ObserverRegistry watch;
+  private final ObserverRegistry registry;
   private final ImplicitSteps steps;
   private final Replanner replanner;
   private final Growth growth;
@@ -52,7 +52,7 @@ final class SlowPath {
       TensorPoolAllocator pool,
       SmallBlocks small,
       LiveHeap outside,
-      ObserverRegistry watch,
+      ObserverRegistry registry,
       ImplicitSteps steps,
       Replanner replanner,
       Growth growth,
@@ -60,7 +60,7 @@ final class SlowPath {
     this.pool = pool;
     this.small = small;
     this.outside = outside;
-    this.watch = watch;
+    this.registry = registry;
     this.steps = steps;
     this.replanner = replanner;
     this.growth = growth;
@@ -104,7 +104,7 @@ final class SlowPath {
   }
 
   private Block takeShared(long bytes, int alignment, int smallHeader, int largeHeader) {
-    PoolObserver[] observers = watch.observers();
+    PoolObserver[] observers = registry.observers();
     PooledBlock ready =
         observers != null
             ? takeNear(bytes, alignment, smallHeader, largeHeader)
@@ -179,7 +179,7 @@ final class SlowPath {
     }
     try {
       if (bytes <= LifetimePolicy.SMALL_BYTES) {
-        return watch.acquire(bytes, alignment, header, null);
+        return registry.acquire(bytes, alignment, header, null);
       }
     } catch (OutOfNativeMemoryException neither) {
       // The user is told of the slab.
@@ -194,7 +194,7 @@ final class SlowPath {
 
   private Block told(Block block, long bytes, int alignment, int smallHeader, int largeHeader) {
     try {
-      return watch.taken(block, bytes, alignment);
+      return registry.taken(block, bytes, alignment);
     } catch (Throwable e) {
       boolean isSlot = block instanceof PooledBlock pooled && pooled.isSmall();
       block.abandon(bytes, isSlot ? smallHeader : largeHeader);
@@ -233,7 +233,7 @@ final class SlowPath {
     if (bytes <= LifetimePolicy.SMALL_BYTES) {
       return alignment <= SizeClasses.MAX_ALIGNMENT
           ? small.allocateSlowly((int) bytes + smallHeader, alignment)
-          : watch.acquire(bytes, alignment, largeHeader, null);
+          : registry.acquire(bytes, alignment, largeHeader, null);
     }
     long total = bytes + largeHeader;
     BinTable table = Requests.isLarge(total) ? null : pool.bins();
@@ -242,7 +242,7 @@ final class SlowPath {
       return pooled;
     }
     // One call: the JIT may inline all of it, at each place where it stands.
-    Block unpooled = watch.takeOutside(bytes, alignment, largeHeader);
+    Block unpooled = registry.takeOutside(bytes, alignment, largeHeader);
     if (table != null) {
       try {
         noteUnserved(table, total, alignment);

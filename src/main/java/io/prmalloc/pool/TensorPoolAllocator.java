@@ -110,7 +110,7 @@ public final class TensorPoolAllocator implements Allocator {
   private final LiveHeap outside;
   private final PoolAccounting accounting;
   private final AllocationLog log = new AllocationLog();
-  private final ObserverRegistry watch;
+  private final ObserverRegistry registry;
   private final RawAddresses raw;
   private final SlowPath slowPath;
   private final PlanSwitchOver switchOver;
@@ -152,7 +152,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.outside = new LiveHeap(memory, isolation, directory, this::released);
     ReservationGate gate = new ReservationGate();
     SubAllocator source = new SourceBesideHeap(memory, outside, gate, true);
-    this.watch = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
+    this.registry = new ObserverRegistry(NAME, outside, planner, lifecycle, this::observe);
     this.small =
         new SmallBlocks(
             new SourceBesideHeap(memory, outside, gate, false),
@@ -164,7 +164,7 @@ public final class TensorPoolAllocator implements Allocator {
     this.steps =
         new PlannedSteps(
             new StepPool(this),
-            watch,
+            registry,
             source,
             outside,
             gate,
@@ -186,7 +186,7 @@ public final class TensorPoolAllocator implements Allocator {
             lifecycle);
     this.replanner =
         new Replanner(
-            watch,
+            registry,
             builder.replanSettings(),
             builder.replanWhen(),
             planExecutor,
@@ -198,7 +198,7 @@ public final class TensorPoolAllocator implements Allocator {
     Reclaim reclaim = new Reclaim(this, source, outside, small, steps, retired, growth, lifecycle);
     RefusedRequests refusals = new RefusedRequests(accounting, reclaim, gate);
     this.slowPath =
-        new SlowPath(this, small, outside, watch, steps.implicit(), replanner, growth, refusals);
+        new SlowPath(this, small, outside, registry, steps.implicit(), replanner, growth, refusals);
     outside.insistWhen(gate::isClosed);
     this.maintenance =
         new PoolMaintenance(this, accounting, steps, small, outside, replanner, builder);
@@ -209,7 +209,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void begin(TensorPoolBuilder builder) {
     try {
       PlannerBinding.bind(planner, switchOver::first, steps);
-      watch.detectLeaks(builder.leakDetection(), builder.leakListener());
+      registry.detectLeaks(builder.leakDetection(), builder.leakListener());
       builder
           .kept()
           .ifPresent(kept -> switchOver.adopt(kept, builder.isKeptIfUsable(), planner, steps));
@@ -228,7 +228,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void released(Object ticket) {
-    watch.released(ticket);
+    registry.released(ticket);
   }
 
   /** Starts a new allocator. Threading: any thread; a builder itself is not safe. */
@@ -269,12 +269,12 @@ public final class TensorPoolAllocator implements Allocator {
    * @throws IllegalStateException if the allocator is closed
    */
   public Recording record(Path file, RecordingOptions options) {
-    return watch.record(file, options);
+    return registry.record(file, options);
   }
 
   /** How many leaks were reported; what is too old by now is first. Threading: any thread. */
   public long leaks() {
-    return watch.leaks();
+    return registry.leaks();
   }
 
   /** Observers were attached or detached. Under the lifecycle's lock. */
@@ -309,7 +309,7 @@ public final class TensorPoolAllocator implements Allocator {
   }
 
   private void adjustFastPaths() {
-    small.observe(watch.isObserved() || steps.implicit().isServing());
+    small.observe(registry.isObserved() || steps.implicit().isServing());
     adjustFastPath();
   }
 
@@ -318,7 +318,7 @@ public final class TensorPoolAllocator implements Allocator {
     BinTable table = bins;
     boolean open =
         table != null
-            && !watch.isObserved()
+            && !registry.isObserved()
             && !steps.implicit().isServing()
             && outside.isolation().isNone();
     planned = open ? table.freeIndex() : null;
@@ -637,7 +637,7 @@ public final class TensorPoolAllocator implements Allocator {
     lifecycle.lock();
     try {
       if (!closed && (!retired.tryFreeAll() || !Retirable.retireAll(parts()))) {
-        watch.stillInUse();
+        registry.stillInUse();
         throw accounting.stillInUse();
       }
       release();
@@ -651,7 +651,7 @@ public final class TensorPoolAllocator implements Allocator {
   private void closedNow() {
     if (ended.compareAndSet(false, true)) {
       try {
-        watch.poolClosed();
+        registry.poolClosed();
       } finally {
         try {
           maintenance.join();
@@ -699,7 +699,7 @@ public final class TensorPoolAllocator implements Allocator {
         engine.map(Supplier::get).ifPresent(this::checkUnused);
       }
       if (!closed) {
-        watch.stillInUse();
+        registry.stillInUse();
         // All blocks of the pool have the heap's isolation.
         outside.isolation().close();
         outside.closeForcibly();
@@ -738,7 +738,7 @@ public final class TensorPoolAllocator implements Allocator {
       return;
     }
     closed = true;
-    watch.close();
+    registry.close();
     maintenance.stop();
     if (bins != null) {
       closedBins = bins;

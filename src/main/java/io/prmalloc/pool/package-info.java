@@ -72,6 +72,16 @@
  *   <dd>the division of a new plan's blocks among stripes
  *   <dt>plan switch-over
  *   <dd>the moment from which requests use another plan
+ *   <dt>maintenance
+ *   <dd>the periodic work in the background: purging, trimming, and the checks of the plan
+ *   <dt>over-provision monitor
+ *   <dd>sees that a plan has more memory than its traffic needs
+ *   <dt>observer registry
+ *   <dd>the observers of requests: leak detection, recordings, plans that are learnt
+ *   <dt>pool accounting
+ *   <dd>adds up statistics, and finds the owner of an address
+ *   <dt>no-inline
+ *   <dd>a recursion depth that keeps the JIT from inlining a method
  *   <dt>draining plan
  *   <dd>a plan that was replaced and still has blocks in use
  *   <dt>miss, null bin

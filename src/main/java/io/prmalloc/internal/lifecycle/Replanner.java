@@ -67,7 +67,7 @@ public final class Replanner {
   private static final Logger LOGGER = SafeLog.logger(Replanner.class);
   private static final int MAX_PATIENCE = 1 << 16;
 
-  private final ObserverRegistry watch;
+  private final ObserverRegistry registry;
   private final PlannerSettings settings;
   private final ReplanSettings when;
   private final Executor executor;
@@ -93,7 +93,7 @@ public final class Replanner {
    * @param planned takes the new plan, on the executor; see {@link Successor#next}
    */
   public Replanner(
-      ObserverRegistry watch,
+      ObserverRegistry registry,
       PlannerSettings settings,
       ReplanSettings when,
       Executor executor,
@@ -101,7 +101,7 @@ public final class Replanner {
       IntSupplier headerBytes,
       Runnable changed,
       Successor planned) {
-    this.watch = watch;
+    this.registry = registry;
     this.settings = settings.withStartStep(0);
     this.when = when;
     this.patience = when.windows();
@@ -195,14 +195,14 @@ public final class Replanner {
 
           @Override
           public void onFailure(String reason) {
-            watch.detach(observer);
+            registry.detach(observer);
             fail(reason, shrinkFrom > 0);
           }
         },
         null);
     lifecycle.lock();
     try {
-      watch.attachIfOpen(observer);
+      registry.attachIfOpen(observer);
     } finally {
       lifecycle.unlock();
     }
@@ -212,7 +212,7 @@ public final class Replanner {
   }
 
   private void finish(ReplanObserver observer, LifetimePlan plan, long shrinkFrom) {
-    watch.detach(observer);
+    registry.detach(observer);
     boolean shrinks = shrinkFrom > 0;
     double most = shrinks ? shrinkFrom / when.gain() : Double.POSITIVE_INFINITY;
     ended(planned.next(plan, most), shrinks);

@@ -180,7 +180,7 @@ public final class ImplicitSteps {
 
   private final PlannedSteps owner;
   private final PlannedSteps.Pool pool;
-  private final ObserverRegistry watch;
+  private final ObserverRegistry registry;
   private final boolean enabled;
   private final StepKinds kinds;
   private final ImplicitStepObserver observer = new ImplicitStepObserver(this);
@@ -222,10 +222,10 @@ public final class ImplicitSteps {
   private volatile int attachments;
 
   ImplicitSteps(
-      PlannedSteps owner, PlannedSteps.Pool pool, ObserverRegistry watch, boolean enabled) {
+      PlannedSteps owner, PlannedSteps.Pool pool, ObserverRegistry registry, boolean enabled) {
     this.owner = owner;
     this.pool = pool;
-    this.watch = watch;
+    this.registry = registry;
     this.enabled = enabled;
     this.active = enabled;
     this.kinds = new StepKinds(owner, this::changed);
@@ -450,9 +450,9 @@ public final class ImplicitSteps {
     boolean attach = !serve && recording.get() > 0 && mayLearn();
     if (attach && !attached) {
       attachments++;
-      watch.attach(observer);
+      registry.attach(observer);
     } else if (!attach && attached) {
-      watch.detach(observer);
+      registry.detach(observer);
     }
     attached = attach;
     serving = serve;

@@ -99,7 +99,7 @@ public final class PlannedSteps implements StepSource, Retirable {
    */
   public PlannedSteps(
       Pool pool,
-      ObserverRegistry watch,
+      ObserverRegistry registry,
       SubAllocator source,
       LiveHeap outside,
       ReservationGate gate,
@@ -113,7 +113,7 @@ public final class PlannedSteps implements StepSource, Retirable {
     this.arenaExecutor = arenaExecutor;
     this.planExecutor = planExecutor;
     this.settings = settings;
-    this.implicit = new ImplicitSteps(this, pool, watch, settings.enabled());
+    this.implicit = new ImplicitSteps(this, pool, registry, settings.enabled());
   }
 
   /** The steps whose thread asks the pool for memory. */
