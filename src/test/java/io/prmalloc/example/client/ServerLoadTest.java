@@ -22,7 +22,7 @@ class ServerLoadTest {
   private static final int CONNECTIONS = 4;
   private static final long SECONDS = 1200;
   private static final int FULL = 100_000;
-  private static final int REQUESTS = Integer.getInteger("server.requests", 1500);
+  private static final int REQUESTS = Integer.getInteger("server.requests", 600);
 
   /** For each network and kind of memory. */
   private static final int COMPARED = REQUESTS >= FULL ? 40 : 16;

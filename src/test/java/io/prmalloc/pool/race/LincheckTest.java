@@ -28,9 +28,8 @@ class LincheckTest {
   void shouldLookAsIfInARowWhenThreadsWorkTogether(LincheckMain.Strategy strategy)
       throws Exception {
     ChildJvm child = new ChildJvm(directory);
-    // In model checking one thread runs at a time, as it is told: how code is compiled changes
-    // nothing but that C2 takes longer for the code that Lincheck makes than a short run with C1.
-    if (!IN_SHORT || strategy != LincheckMain.Strategy.MODEL_CHECKING) {
+    // C2 takes longer for the code that Lincheck makes than a short run with C1.
+    if (!IN_SHORT) {
       child.withC2();
     }
     ChildJvm.Result result =
