@@ -11,8 +11,8 @@ import io.prmalloc.internal.memory.LimitedSubAllocator;
 import io.prmalloc.internal.os.DirectRegion;
 
 /**
- * The sub-allocator from which arenas and slabs take memory beside the {@link LiveHeap}. If a
- * request is refused, the heap frees its empty regions, and the request is tried once more.
+ * The sub-allocator from which arenas and slabs take memory beside the {@link LiveHeap}. If the
+ * limit or the system has too little for a request, the heap frees its empty regions first.
  *
  * <p>Threading: any thread.
  */

@@ -14,7 +14,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Writes a file as a whole or not at all: a temporary file in the same directory replaces it.
+ * Writes a file as a whole or not at all: the new file is written beside it and then replaces it.
  *
  * <p>Threading: stateless.
  */

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Chooses a section of a component with few candidates, and returns the tensors that can be placed
- * there next.
+ * Chooses a small set of unplaced tensors of which one can be placed next, so that the search
+ * branches little.
  *
  * <p>Threading: not safe.
  */
